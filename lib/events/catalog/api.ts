@@ -1,0 +1,400 @@
+/** Events around one request to a model's provider. */
+import { OBSERVES } from "./row.ts";
+import type { EventRow, Field } from "./row.ts";
+import {
+  API_DURATION,
+  API_MODE,
+  API_REQUEST_ID,
+  BASE_URL,
+  CONVERSATION_HISTORY,
+  ENDED_AT,
+  MIDDLEWARE_TRACE,
+  MODEL,
+  PLATFORM,
+  PROVIDER,
+  SESSION_ID,
+  STARTED_AT,
+  TASK_ID,
+  TURN_ID,
+  USER_MESSAGE,
+} from "./fields.ts";
+
+const API_CALL_COUNT: Field = {
+  name: "api_call_count",
+  type: "integer",
+  about: "which request of the turn this is, from 1",
+  required: true,
+};
+const MESSAGE_COUNT: Field = {
+  name: "message_count",
+  type: "integer",
+  about: "messages in the request",
+  required: true,
+};
+const RETRY_COUNT: Field = {
+  name: "retry_count",
+  type: "integer",
+  about: "attempts made before this one",
+  required: true,
+};
+const REQUEST: Field = {
+  name: "request",
+  type: "object|null",
+  about: "the request, redacted: use this one",
+  required: true,
+};
+const ROUTE = [PLATFORM, MODEL, PROVIDER, BASE_URL, API_MODE, API_CALL_COUNT];
+
+const SAMPLE_ROUTE = {
+  platform: "cli",
+  model: "anthropic/claude-sonnet-4.6",
+  provider: "openrouter",
+  base_url: "https://openrouter.ai/api/v1",
+  api_mode: "chat_completions",
+  api_call_count: 1,
+};
+const SAMPLE_IDS = {
+  task_id: "task_20260726_a41f",
+  turn_id: "turn_0001",
+  api_request_id: "req_0007",
+  session_id: "sess_20260726_0915_7c21",
+};
+const SAMPLE_QUESTION = "Why does the login test fail?";
+const SAMPLE_REQUEST = {
+  model: "anthropic/claude-sonnet-4.6",
+  messages: [{ role: "user", content: SAMPLE_QUESTION }],
+  max_tokens: 8192,
+};
+
+/** In the order of the catalogue, kind by kind. */
+export const api = (): readonly EventRow[] => [
+  {
+    ...OBSERVES,
+    name: "transform_api_error_classification",
+    kind: "transform",
+    pluginOnly: true,
+    about:
+      "After each failed request to a provider, before the built-in classifier; from plugins only. All callbacks run, the first valid classification wins, each valid loser is a warning.",
+    privacy:
+      "`error_message` and `error_body` can hold provider and user data that is not redacted",
+    answers: [
+      '{"reason":"model_not_found","retryable"?:true|false,"should_…"?:true|false}: `reason` not empty, trimmed and lower-cased',
+    ],
+    fields: [
+      PROVIDER,
+      MODEL,
+      {
+        name: "status_code",
+        type: "integer|null",
+        about: "the HTTP status; null without a response",
+        required: true,
+      },
+      { name: "error_type", type: "string|null", about: "the error's class", required: true },
+      {
+        name: "error_code",
+        type: "string|integer|null",
+        about: "the provider's own code",
+        required: true,
+      },
+      { name: "error_message", type: "string|null", about: "the error's text", required: true },
+      {
+        name: "error_body",
+        type: "any",
+        about: "the response's body, parsed when it could be",
+        required: true,
+      },
+      {
+        name: "error",
+        type: "any",
+        about: "the error itself, as text outside Python",
+        required: true,
+      },
+      {
+        name: "approx_tokens",
+        type: "integer|null",
+        about: "estimated tokens of the request",
+        required: true,
+      },
+      {
+        name: "context_length",
+        type: "integer|null",
+        about: "the model's context window, in tokens",
+        required: true,
+      },
+      {
+        name: "num_messages",
+        type: "integer|null",
+        about: "messages in the request",
+        required: true,
+      },
+    ],
+    variants: [{
+      name: "default",
+      about: "a request has failed",
+      sample: {
+        provider: "custom-llm",
+        model: "acme/large-2",
+        status_code: 404,
+        error_type: "NotFoundError",
+        error_code: "model_gone",
+        error_message: "Model acme/large-2 was retired",
+        error_body: { error: { code: "model_gone", message: "Model acme/large-2 was retired" } },
+        error: "NotFoundError: Error code: 404 - Model acme/large-2 was retired",
+        approx_tokens: 5120,
+        context_length: 200000,
+        num_messages: 12,
+      },
+    }],
+  },
+  {
+    ...OBSERVES,
+    name: "pre_api_request",
+    about: "Right before each request to the provider, retries too. Return values are ignored.",
+    privacy:
+      "highly sensitive: `user_message`, `conversation_history`, `system_prompt` and `request_messages` are raw on purpose; `request` is redacted",
+    fields: [
+      TASK_ID,
+      TURN_ID,
+      API_REQUEST_ID,
+      SESSION_ID,
+      USER_MESSAGE,
+      CONVERSATION_HISTORY,
+      {
+        name: "system_prompt",
+        type: "string|null",
+        about: "the system prompt of the request; raw",
+        required: false,
+      },
+      ...ROUTE,
+      RETRY_COUNT,
+      {
+        name: "request_messages",
+        type: "list of objects",
+        about: "the messages as sent; raw",
+        required: true,
+      },
+      MESSAGE_COUNT,
+      {
+        name: "tool_count",
+        type: "integer",
+        about: "tools offered to the model",
+        required: true,
+      },
+      {
+        name: "approx_input_tokens",
+        type: "integer",
+        about: "estimated tokens of the request",
+        required: true,
+      },
+      {
+        name: "request_char_count",
+        type: "integer",
+        about: "characters in the request",
+        required: true,
+      },
+      {
+        name: "max_tokens",
+        type: "integer|null",
+        about: "the limit set for the answer",
+        required: true,
+      },
+      STARTED_AT,
+      MIDDLEWARE_TRACE,
+      REQUEST,
+    ],
+    variants: [{
+      name: "default",
+      about: "a request is about to go out",
+      sample: {
+        ...SAMPLE_IDS,
+        user_message: SAMPLE_QUESTION,
+        conversation_history: [],
+        system_prompt: "You are Hermes, a helpful agent.",
+        ...SAMPLE_ROUTE,
+        retry_count: 0,
+        request_messages: [
+          { role: "system", content: "You are Hermes, a helpful agent." },
+          { role: "user", content: SAMPLE_QUESTION },
+        ],
+        message_count: 2,
+        tool_count: 24,
+        approx_input_tokens: 5120,
+        request_char_count: 20480,
+        max_tokens: 8192,
+        started_at: 1785057312.418,
+        middleware_trace: [],
+        request: SAMPLE_REQUEST,
+      },
+    }],
+  },
+  {
+    ...OBSERVES,
+    name: "post_api_request",
+    about: "After a provider's successful response is normalised. Return values are ignored.",
+    privacy:
+      "`response` is redacted, but the raw `assistant_message` can hold the model's and the user's content",
+    fields: [
+      TASK_ID,
+      TURN_ID,
+      API_REQUEST_ID,
+      SESSION_ID,
+      ...ROUTE,
+      API_DURATION,
+      STARTED_AT,
+      ENDED_AT,
+      {
+        name: "first_chunk_at",
+        type: "number|null",
+        about: "when the first piece of a stream came, in seconds since 1970",
+        required: false,
+      },
+      {
+        name: "finish_reason",
+        type: "string|null",
+        about: 'why the model stopped, such as "stop" or "tool_calls"',
+        required: true,
+      },
+      MESSAGE_COUNT,
+      {
+        name: "response_model",
+        type: "string|null",
+        about: "the model that answered",
+        required: true,
+      },
+      {
+        name: "response",
+        type: "object|null",
+        about: "the response, redacted: use this one",
+        required: true,
+      },
+      { name: "usage", type: "object|null", about: "token counts", required: true },
+      {
+        name: "context_length",
+        type: "integer|null",
+        about: "the model's context window, in tokens",
+        required: false,
+      },
+      {
+        name: "assistant_message",
+        type: "object|null",
+        about: "the normalised message; raw",
+        required: true,
+      },
+      {
+        name: "assistant_content_chars",
+        type: "integer",
+        about: "characters in its text",
+        required: true,
+      },
+      {
+        name: "assistant_tool_call_count",
+        type: "integer",
+        about: "tool calls in it",
+        required: true,
+      },
+      {
+        name: "moa_references",
+        type: "list|null",
+        about: "the answers a mixture of agents drew on",
+        required: false,
+      },
+    ],
+    variants: [{
+      name: "default",
+      about: "a response has come",
+      sample: {
+        ...SAMPLE_IDS,
+        ...SAMPLE_ROUTE,
+        api_duration: 2.417,
+        started_at: 1785057312.418,
+        ended_at: 1785057314.835,
+        first_chunk_at: 1785057312.961,
+        finish_reason: "stop",
+        message_count: 2,
+        response_model: "anthropic/claude-sonnet-4.6",
+        response: {
+          id: "gen-1785057312-x1",
+          choices: [{
+            finish_reason: "stop",
+            message: { role: "assistant", content: "[redacted]" },
+          }],
+        },
+        usage: { prompt_tokens: 5087, completion_tokens: 212, total_tokens: 5299 },
+        context_length: 200000,
+        assistant_message: {
+          role: "assistant",
+          content: "The fixture expects a cookie that is never set.",
+        },
+        assistant_content_chars: 47,
+        assistant_tool_call_count: 0,
+        moa_references: null,
+      },
+    }],
+  },
+  {
+    ...OBSERVES,
+    name: "api_request_error",
+    about: "After each failed request to the provider. Return values are ignored.",
+    privacy: "the error's text can hold provider and user data; `request` is redacted",
+    fields: [
+      TASK_ID,
+      TURN_ID,
+      API_REQUEST_ID,
+      SESSION_ID,
+      ...ROUTE,
+      API_DURATION,
+      STARTED_AT,
+      ENDED_AT,
+      {
+        name: "status_code",
+        type: "integer|null",
+        about: "the HTTP status; null without a response",
+        required: true,
+      },
+      RETRY_COUNT,
+      {
+        name: "max_retries",
+        type: "integer",
+        about: "attempts allowed beyond the first",
+        required: true,
+      },
+      {
+        name: "retryable",
+        type: "boolean|null",
+        about: "whether another attempt makes sense",
+        required: true,
+      },
+      {
+        name: "reason",
+        type: "string|null",
+        about: 'the classification, such as "rate_limit"',
+        required: true,
+      },
+      {
+        name: "error",
+        type: "object|string",
+        about: "the error: its type and text",
+        required: true,
+      },
+      REQUEST,
+    ],
+    variants: [{
+      name: "default",
+      about: "a request has failed",
+      sample: {
+        ...SAMPLE_IDS,
+        ...SAMPLE_ROUTE,
+        api_duration: 0.384,
+        started_at: 1785057312.418,
+        ended_at: 1785057312.802,
+        status_code: 429,
+        retry_count: 0,
+        max_retries: 3,
+        retryable: true,
+        reason: "rate_limit",
+        error: { type: "RateLimitError", message: "Error code: 429 - rate limit exceeded" },
+        request: SAMPLE_REQUEST,
+      },
+    }],
+  },
+];
