@@ -1,0 +1,2 @@
+/** The version of this program; the same as in deno.json, which a test checks. */
+export const VERSION = "0.1.0";
