@@ -1,0 +1,236 @@
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as os from "node:os";
+import path from "node:path";
+import { inspect } from "node:util";
+import test from "node:test";
+import { readTargets, signingState } from "../lib/outbound/target.ts";
+import { call, targetOf, targetsOf, texts } from "./programs/outbound_outbox.ts";
+
+const URL_LINE = "url: https://hooks.example.com/x";
+
+test("a target has the documented defaults, and its host for a name", () => {
+  const target = targetOf(`- ${URL_LINE}\n  events: [on_session_end]`);
+  const { name, timeout, concurrency, maxQueue, ratePerSecond, format, redact, network } =
+    target.options;
+  assert.equal(name, "hooks.example.com");
+  assert.deepEqual({ timeout, concurrency, maxQueue, ratePerSecond, format, redact, network }, {
+    timeout: 10,
+    concurrency: 1,
+    maxQueue: 256,
+    ratePerSecond: undefined,
+    format: "hermes",
+    redact: false,
+    network: { private: "allow" },
+  });
+  assert.equal(signingState(target), "UNSIGNED");
+});
+
+test("no outbound block, an empty one and null are no targets and no problems", () => {
+  assert.deepEqual(readTargets(undefined, "config.yaml", {}), { targets: [], problems: [] });
+  assert.deepEqual(targetsOf("").problems, []);
+});
+
+test("a bad entry is one located problem and takes no sibling down", () => {
+  const { targets, problems } = targetsOf(`
+- just text
+- events: [on_session_end]
+- url: ftp://files.example.com/x
+  events: [on_session_end]
+- url: "::nonsense"
+  events: [on_session_end]
+- ${URL_LINE}
+- ${URL_LINE}
+  events: on_session_end
+- ${URL_LINE}
+  events: []
+- ${URL_LINE}
+  events: [on_session_end]`);
+  assert.equal(targets.length, 1);
+  assert.equal(targets[0]?.options.path, "hooks.outbound[7]");
+  assert.deepEqual(texts(problems), [
+    "hooks.outbound[0] (config.yaml:4): is text, expected a mapping with url and events; skipped",
+    "hooks.outbound[1] (config.yaml:5): has no url, expected an http or https URL; skipped",
+    'hooks.outbound[2].url (config.yaml:6): scheme "ftp" is not supported, expected https or http; skipped',
+    'hooks.outbound[3].url (config.yaml:8): is "::nonsense", expected an http or https URL; skipped',
+    "hooks.outbound[4] (config.yaml:10): has no events, expected a list of events; skipped",
+    'hooks.outbound[5].events (config.yaml:12): is "on_session_end", expected a list of events; skipped',
+    "hooks.outbound[6].events (config.yaml:14): is an empty list, expected a list of events; skipped",
+  ]);
+});
+
+test("unknown and gateway events are left out with a hint, and with none left the entry goes", () => {
+  const { targets, problems } = targetsOf(`
+- ${URL_LINE}
+  events: [on_sesion_end, agent:end, subagent_stop, 3]
+- ${URL_LINE}
+  events: [agent:end]`);
+  assert.deepEqual(targets.map((t) => t.options.events), [["subagent_stop"]]);
+  const lines = texts(problems);
+  assert.match(lines[0]!, /events\[0\].*"on_sesion_end".*did you mean "on_session_end"\?/);
+  assert.match(lines[1]!, /events\[1\].*"agent:end".*HOOK\.yaml/);
+  assert.match(lines[2]!, /events\[3\].*is 3/);
+  assert.match(lines[4]!, /outbound\[1\]\.events .*skipped/);
+});
+
+test("numbers are clamped with a warning, and words that are none fall back", () => {
+  const { targets: [target], problems } = targetsOf(`
+- ${URL_LINE}
+  events: [on_session_end]
+  timeout: 100
+  concurrency: 0
+  max_queue: lots
+  rate_limit_per_second: 0.01
+  format: standrd
+  redact: please
+  network: {private: nope}
+  tiemout: 3`);
+  const { timeout, concurrency, maxQueue, ratePerSecond, format, redact, network } = target!
+    .options;
+  assert.deepEqual(
+    [timeout, concurrency, maxQueue, ratePerSecond, format, redact, network.private],
+    [60, 1, 256, 0.1, "hermes", true, "deny"],
+  );
+  assert.deepEqual(texts(problems).map((t) => t.replace(/^hooks.outbound\[0\]\./, "")), [
+    'tiemout (config.yaml:13): unknown key "tiemout", ignored: did you mean "timeout"?',
+    'network.private (config.yaml:12): is "nope", expected "allow" or "deny"; taken as "deny"',
+    'format (config.yaml:10): is "standrd", expected "hermes" or "standard"; taken as "hermes"',
+    "timeout (config.yaml:6): is 100, above 60; using 60",
+    "concurrency (config.yaml:7): is 0, below 1; using 1",
+    'max_queue (config.yaml:8): is "lots", expected deliveries from 1 to 1000000; using 256',
+    "rate_limit_per_second (config.yaml:9): is 0.01, below 0.1; using 0.1",
+    'redact (config.yaml:11): is "please", expected true or false; taken as true',
+  ]);
+});
+
+test("plain http is warned about, but not to this machine", () => {
+  const events = "events: [on_session_end]";
+  const warned = (url: string) => texts(targetsOf(`- url: ${url}\n  ${events}`).problems);
+  assert.match(warned("http://ci.example.com/")[0]!, /plain http to "ci\.example\.com"/);
+  for (const url of ["http://localhost:1/", "http://127.0.0.9:1/", '"http://[::1]:1/"']) {
+    assert.deepEqual(warned(url), []);
+  }
+});
+
+test("a secret_env that is unset or empty disables the target with an error naming the variable", () => {
+  const item = `- ${URL_LINE}\n  events: [on_session_end]\n  secret_env: HOOK_SECRET\n  secret: s`;
+  const { targets: [target], problems } = targetsOf(item);
+  assert.equal(signingState(target!), 'disabled: secret: "HOOK_SECRET" is not set');
+  assert.equal(problems[0]?.severity, "error");
+  assert.deepEqual(texts(problems), [
+    'hooks.outbound[0].secret_env (config.yaml:5): "HOOK_SECRET" is not set; the target is disabled',
+  ]);
+  assert.deepEqual(target!.wants(call("on_session_end")), { matched: false });
+  const empty = targetsOf(item, { HOOK_SECRET: "" });
+  assert.equal(signingState(empty.targets[0]!), 'disabled: secret: "HOOK_SECRET" is empty');
+  assert.equal(signingState(targetOf(item, { HOOK_SECRET: "x" })), "signed");
+});
+
+test("secret_env beats secret, and takes several names; one that is unset is one too many", () => {
+  const item = (names: string) =>
+    `- ${URL_LINE}\n  events: [on_session_end]\n  secret_env: ${names}\n  secret: plain`;
+  const env = { NEW: "n", OLD: "o" };
+  assert.deepEqual(targetOf(item("NEW OLD"), env).secrets().secrets, ["n", "o"]);
+  assert.deepEqual(targetOf(item("[OLD, NEW]"), env).secrets().secrets, ["o", "n"]);
+  assert.match(signingState(targetOf(item("NEW GONE"), env)), /disabled: secret: "GONE"/);
+  assert.match(signingState(targetOf(item("'sk live!'"), env)), /disabled: .*names no variable/);
+});
+
+test("a secret that is there but unusable disables the target instead of sending unsigned", () => {
+  const state = (line: string) =>
+    signingState(targetOf(`- ${URL_LINE}\n  events: [on_session_end]\n  ${line}`));
+  assert.match(state("secret: 12345"), /^disabled: secret: is a number/);
+  assert.match(state('secret: ""'), /^disabled: /);
+  assert.match(state('secret: "${NOT_SET}"'), /^disabled: secret: "NOT_SET" is not set/);
+  assert.match(state('secret: "whsec_${NOT_SET}"'), /^disabled: secret: "NOT_SET" is not set/);
+  assert.match(state("secrets: []"), /^disabled: /);
+  assert.match(state("secrets: [a, 1]"), /^disabled: /);
+  assert.match(state("secret: whsec_!!!\n  format: standard"), /^disabled: .*base64/);
+  assert.equal(state("secret:"), "UNSIGNED");
+  assert.equal(state("secrets: [new, old]"), "signed");
+});
+
+test("no secret, header, password or token of a URL is in a target's JSON or in a problem", () => {
+  const { targets, problems } = targetsOf(`
+- url: https://user:hunter2@hooks.example.com/x?token=hunter3&a=1
+  events: [nope, on_session_end]
+  secrets: [hunter4, hunter5]
+  headers: {Authorization: Bearer hunter6, X-Hermes-Event: hunter7}
+- url: "https://user:hunter8@[nonsense/"
+  events: [on_session_end]
+- url: foo://user:hunter9@host/
+  events: [on_session_end]
+- "https://user:hunter10@host/"`);
+  const shown = JSON.stringify([targets, problems, targets.map(signingState)]) + texts(problems);
+  assert.doesNotMatch(shown, /hunter/);
+  assert.doesNotMatch(inspect(targets, { depth: 9, showHidden: true }), /hunter/);
+  assert.doesNotMatch(Object.values(targets[0]!).map(String).join(), /hunter/);
+  assert.equal(
+    targets[0]!.options.shownUrl,
+    "https://hooks.example.com/x?token=[redacted]&a=1",
+  );
+  assert.equal(problems.length, 5);
+});
+
+test("two entries with the same URL both count, each under a key of its own that stays", () => {
+  const item = `- ${URL_LINE}\n  events: [on_session_end]\n`;
+  const first = targetsOf(item + item).targets.map((t) => t.key);
+  assert.equal(new Set(first).size, 2);
+  const again = targetsOf(item + item.replace("\n", "\n  timeout: 3\n")).targets.map((t) => t.key);
+  assert.deepEqual(again, first);
+});
+
+test("a matcher narrows the two tool events only, and is warned about where it narrows nothing", async () => {
+  const target = targetOf(`
+- ${URL_LINE}
+  events: [post_tool_call, on_session_end]
+  matcher: "terminal|write_.*"`);
+  const wants = async (event: string, tool?: string) =>
+    (await target.wants(call(event, {}, tool))).matched;
+  assert.equal(await wants("post_tool_call", "terminal"), true);
+  assert.equal(await wants("post_tool_call", "write_file"), true);
+  assert.equal(await wants("post_tool_call", "terminals"), false);
+  assert.equal(await wants("post_tool_call"), false);
+  assert.equal(await wants("pre_tool_call", "terminal"), false);
+  assert.equal(await wants("on_session_end"), true);
+  const { problems } = targetsOf(`- ${URL_LINE}\n  events: [on_session_end]\n  matcher: x`);
+  assert.match(texts(problems)[0]!, /matcher .*narrows pre_tool_call and post_tool_call only/);
+});
+
+test("headers of ours and ones that would break the request are refused, others are kept", () => {
+  const { targets: [target], problems } = targetsOf(`
+- ${URL_LINE}
+  events: [on_session_end]
+  headers:
+    X-Team: ops
+    X-Number: 7
+    content-type: text/plain
+    X-Hermes-Signature-256: forged
+    Webhook-Id: forged
+    Transfer-Encoding: chunked
+    "bad name": x
+    X-Break: "a\\r\\nX-Evil: 1"`);
+  assert.deepEqual(target!.secrets().headers, [["X-Team", "ops"], ["X-Number", "7"]]);
+  assert.equal(problems.length, 6);
+});
+
+test("an address that is always refused disables the target, and a private one only under deny", () => {
+  const state = (url: string, more = "") =>
+    signingState(targetOf(`- url: "${url}"\n  events: [on_session_end]\n${more}`));
+  assert.match(state("https://169.254.169.254/latest"), /^disabled: .*metadata/);
+  assert.match(state("http://0x7f.1/", "  network: {private: deny}"), /^disabled: .*loopback/);
+  assert.equal(state("https://10.0.0.1/"), "UNSIGNED");
+});
+
+test("a ca_file is read from beside the config, and one that cannot be used disables the target", () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "outbound-"));
+  try {
+    fs.writeFileSync(path.join(folder, "empty.pem"), "nothing");
+    const state = (file: string) =>
+      signingState(targetOf(`- ${URL_LINE}\n  events: [on_session_end]\n  ca_file: ${file}`));
+    assert.match(state(path.join(folder, "gone.pem")), /^disabled: ca_file: .*ENOENT/);
+    assert.match(state(path.join(folder, "empty.pem")), /^disabled: ca_file: .*no certificate/);
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+});
