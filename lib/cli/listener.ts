@@ -17,8 +17,6 @@ import { socketPathOf, socketTrusted } from "../platform/socket_path.ts";
 const READY_MS = 50;
 /** How long it gets to take an event over, in ms. */
 const TAKE_MS = 5_000;
-/** How long it gets to read its files again, in ms. */
-const RELOAD_MS = 5_000;
 /** Of a listener's 16 MiB, with room for what goes around an event, in characters. */
 const MOST_CHARS = 5 * 1024 * 1024;
 /** Answers that say: not taken. */
@@ -153,13 +151,8 @@ export type Told =
 export async function tellListener(context: Context): Promise<Told> {
   const socket = trustedSocket(context);
   if (socket === undefined) return { kind: "nobody" };
-  const request = { method: "POST", path: "/v1/reload", timeoutMs: RELOAD_MS } as const;
-  const { askSocket } = await client();
-  const answer = await askSocket(socket, request);
-  if (answer.kind === "unreachable" && ["ECONNREFUSED", "ENOENT"].includes(answer.reason)) {
-    return { kind: "nobody" }; // left there by a crash
-  }
-  if (answer.kind !== "answer") return { kind: "failed", reason: answer.reason };
-  if (answer.status === 200) return { kind: "told" };
-  return { kind: "failed", reason: printable(`it answered ${answer.status}`) };
+  const { reloadListener } = await client();
+  const answer = await reloadListener(socket);
+  if (answer.kind === "refused") return { kind: "failed", reason: printable(answer.reason) };
+  return { kind: answer.kind === "none" ? "nobody" : "told" };
 }

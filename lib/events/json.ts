@@ -199,19 +199,22 @@ function byCodePoint(a: string, b: string): number {
   return x.length - y.length;
 }
 
+function entriesOf(object: JsonObject, { sortKeys }: WriteOptions): [string, Json][] {
+  const entries = [...object];
+  return sortKeys ? entries.sort(([a], [b]) => byCodePoint(a, b)) : entries;
+}
+
 function write(value: Json, options: WriteOptions, level: number): string {
   if (value === null) return "null";
   if (typeof value === "string") return writeString(value, options);
   if (typeof value === "boolean") return value ? "true" : "false";
   if (value instanceof JsonNumber) return writeNumber(value);
   const list = Array.isArray(value);
-  const keys = list || !options.sortKeys
-    ? []
-    : [...value.keys()].sort(byCodePoint).map((k) => [k, value.get(k)!] as const);
-  const entries = list ? [] : options.sortKeys ? keys : [...value];
   const items = list
     ? value.map((v) => write(v, options, level + 1))
-    : entries.map(([k, v]) => `${writeString(k, options)}: ${write(v, options, level + 1)}`);
+    : entriesOf(value, options).map(([k, v]) =>
+      `${writeString(k, options)}: ${write(v, options, level + 1)}`
+    );
   const [open, close] = list ? "[]" : "{}";
   if (items.length === 0) return `${open}${close}`;
   if (options.indent === undefined) return `${open}${items.join(", ")}${close}`;

@@ -24,7 +24,7 @@ export function reduce(
   const warnings = [...(options.warnings ?? []), ...outcomes.flatMap((o) => o.warnings)];
   const given = outcomes.filter((o): o is Given => o.directive !== undefined);
   const reducer = event.startsWith("command:") ? commandDecision : REDUCERS.get(event);
-  const decided = reducer?.({ fields, given, options, warnings }) ?? [];
+  const decided = reducer?.({ fields, given, warnings }) ?? [];
   const verdict: Verdict = new Map([["event", event]]);
   for (const [key, value] of decided) if (value !== undefined) verdict.set(key, value);
   verdict.set("hooks", outcomes.map(shownHook));
@@ -37,7 +37,6 @@ type Given = Outcome & { readonly directive: Directive };
 interface Case {
   readonly fields: Fields;
   readonly given: readonly Given[];
-  readonly options: ReduceOptions;
   /** A reducer may add its own. */
   readonly warnings: string[];
 }

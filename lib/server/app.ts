@@ -35,17 +35,41 @@ function present(value: object): Json {
   return fromJs(Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)));
 }
 
+type Checked<T extends z.ZodType> =
+  | { readonly ok: true; readonly value: z.infer<T> }
+  | { readonly ok: false; readonly answer: Response };
+
 /** The first thing wrong, or the value. */
-function checked<T extends z.ZodType>(
-  schema: T,
-  value: unknown,
-): { ok: true; value: z.infer<T> } | { ok: false; answer: Response } {
+function checked<T extends z.ZodType>(schema: T, value: unknown): Checked<T> {
   const result = schema.safeParse(value);
   if (result.success) return { ok: true, value: result.data };
   const [issue] = result.error.issues;
   const where = issue?.path.join(".");
   const message = `${where ? `"${where}": ` : ""}${issue?.message ?? "not what was expected"}`;
   return { ok: false, answer: errorAnswer("bad_request", message) };
+}
+
+/** The body as an object of this shape; what stands under its keys is kept with all its digits. */
+async function checkedBody<T extends z.ZodType>(
+  service: Service,
+  ask: Ask,
+  schema: T,
+): Promise<Checked<T>> {
+  const body = await readBody(ask.req.raw, service.settings.body_timeout * 1000);
+  if (!body.ok) return body;
+  const bad = (message: string) => ({
+    ok: false as const,
+    answer: errorAnswer("bad_request", message),
+  });
+  let given: Json;
+  try {
+    given = parseJson(body.text);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    return bad(`not JSON: ${error.message}`);
+  }
+  if (!isObject(given)) return bad("expected a JSON object");
+  return checked(schema, Object.fromEntries(given));
 }
 
 /** A secret that only the other process's environment has makes a target of its that is none here. */
@@ -58,18 +82,7 @@ async function tellsTheSame(service: Service, call: Call, keys: readonly string[
 async function outbound(service: Service, ask: Ask): Promise<Response> {
   const query = checked(schemas.outboundQuery, ask.req.query());
   if (!query.ok) return query.answer;
-  const body = await readBody(ask.req.raw, service.settings.body_timeout * 1000);
-  if (!body.ok) return body.answer;
-  let given: Json;
-  try {
-    given = parseJson(body.text);
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    return errorAnswer("bad_request", `not JSON: ${error.message}`);
-  }
-  if (!isObject(given)) return errorAnswer("bad_request", "expected a JSON object");
-  // The event itself stays as it was read: a double could not hold its digits.
-  const read = checked(schemas.outboundBody, Object.fromEntries(given));
+  const read = await checkedBody(service, ask, schemas.outboundBody);
   if (!read.ok) return read.answer;
   const { event, wire, occurred_at, targets } = read.value;
   const row = firedRow(event);
@@ -97,17 +110,7 @@ async function outbound(service: Service, ask: Ask): Promise<Response> {
 }
 
 async function plugins(service: Service, ask: Ask): Promise<Response> {
-  const body = await readBody(ask.req.raw, service.settings.body_timeout * 1000);
-  if (!body.ok) return body.answer;
-  let given: Json;
-  try {
-    given = parseJson(body.text);
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    return errorAnswer("bad_request", `not JSON: ${error.message}`);
-  }
-  if (!isObject(given)) return errorAnswer("bad_request", "expected a JSON object");
-  const read = checked(schemas.pluginsBody, Object.fromEntries(given));
+  const read = await checkedBody(service, ask, schemas.pluginsBody);
   if (!read.ok) return read.answer;
   const { event, fields } = read.value;
   const row = firedRow(event);

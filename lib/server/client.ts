@@ -138,7 +138,11 @@ export async function reloadListener(
 ): Promise<{ readonly kind: "reloaded" | "none" } | { kind: "refused"; reason: string }> {
   const request = { method: "POST", path: "/v1/reload", timeoutMs: RELOAD_MS } as const;
   const answer = await askSocket(socket, request);
-  if (answer.kind === "unreachable") return { kind: "none" };
+  if (answer.kind === "unreachable") {
+    // Nobody, or a socket left there by a crash; anything else a person should hear of.
+    if (["ECONNREFUSED", "ENOENT"].includes(answer.reason)) return { kind: "none" };
+    return { kind: "refused", reason: answer.reason };
+  }
   if (answer.kind === "answer" && answer.status === 200) return { kind: "reloaded" };
   if (answer.kind === "lost") return { kind: "refused", reason: answer.reason };
   const error = answerObject(answer)?.get("error");

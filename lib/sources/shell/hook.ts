@@ -100,8 +100,16 @@ export function entryMatches(entry: ShellEntry, matcher: Matcher | undefined, ca
 
 /** The compiled matcher of an entry, if it has one. */
 export function matcherOf(entry: ShellEntry): Matcher | undefined {
-  return entry.matcher === undefined ? undefined : compileMatcher(entry.matcher);
+  if (entry.matcher === undefined) return undefined;
+  const known = compiled.get(entry);
+  if (known) return known;
+  const matcher = compileMatcher(entry.matcher);
+  compiled.set(entry, matcher);
+  return matcher;
 }
+
+// Looked at while reading and again while running: compiled once.
+const compiled = new WeakMap<ShellEntry, Matcher>();
 
 /** The hook the dispatcher sees. */
 export function shellHook(entry: ShellEntry, host: ShellHost): Hook {
