@@ -1,6 +1,7 @@
 /** Where the home is, and whose (rules 1.1 and 1.4). */
 
 import { readFileSync } from "node:fs";
+import os from "node:os";
 import path from "node:path";
 
 /** The home folder of a user of this machine, or undefined for a name nobody has. */
@@ -13,6 +14,19 @@ export function userHomeOf(name: string): string | undefined {
     return users.find(([user]) => user === name)?.[5] || undefined;
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * The user's own home folder: `HOME`, else what the system knows; `/` where it knows no such user,
+ * as in a container that runs under some number.
+ */
+export function ownHome(env: { readonly HOME?: string | undefined }): string {
+  if (env.HOME) return env.HOME;
+  try {
+    return os.homedir() || "/";
+  } catch {
+    return "/";
   }
 }
 

@@ -10,6 +10,20 @@ import { readConfigYaml } from "./yaml_file.ts";
 /** A config that cannot be used at all (rule 1.2): never taken for "no hooks". */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
+
+  /**
+   * @param message the whole of it, with its place
+   * @param problem the same with its place apart; absent when it is not about a file's content
+   */
+  constructor(message: string, readonly problem?: Problem) {
+    super(message);
+  }
+}
+
+function configError(file: string, at: { line?: number; column?: number }, message: string) {
+  const { line, column } = at;
+  const problem: Problem = { severity: "error", file, path: "", line, column, message };
+  return new ConfigError(problemText(problem), problem);
 }
 
 /** A config file as read. */
@@ -24,7 +38,10 @@ export interface Config {
 
 function readText(file: string): string | undefined {
   const read = readTextFile(file);
-  if (read.state === "unusable") throw new ConfigError(`${file}: ${read.why}`);
+  if (read.state === "unusable") {
+    const problem: Problem = { severity: "error", file, path: "", message: read.why };
+    throw new ConfigError(`${file}: ${read.why}`, problem);
+  }
   return read.state === "read" ? read.text : undefined;
 }
 
@@ -48,10 +65,7 @@ export async function loadConfig(
     }
     if (root.kind !== "map") {
       const message = 'expected a mapping at the top, such as "hooks:"';
-      const { line, column } = root;
-      throw new ConfigError(
-        problemText({ severity: "error", file, path: "", line, column, message }),
-      );
+      throw configError(file, root, message);
     }
     const expanded = expandNode(root, env, file);
     return {
@@ -62,9 +76,6 @@ export async function loadConfig(
     };
   } catch (error) {
     if (!(error instanceof YamlSyntaxError)) throw error;
-    const { line, column, message } = error;
-    throw new ConfigError(
-      problemText({ severity: "error", file, path: "", line, column, message }),
-    );
+    throw configError(file, error, error.message);
   }
 }

@@ -1,6 +1,7 @@
 /** The `plugins:` block, and what bounds the hosts plugins and gateway hooks live in (rule 1.5). */
-import { nearest } from "../events/names.ts";
+import { CALLBACK_TIMEOUT, HOST_KEYS as KNOWN_HOST_KEYS, HOST_MEMORY_MB } from "./bounds.ts";
 import { at, type ConfigNode, type ScalarNode } from "./node.ts";
+import { unknownKeyText } from "./unknown_key.ts";
 
 /** One name under `plugins.enabled`. */
 export interface EnabledPlugin {
@@ -26,15 +27,15 @@ export interface PluginSettings {
 }
 
 /** Seconds a callback may take when the config does not say. */
-export const DEFAULT_CALLBACK_TIMEOUT = 30;
+export const DEFAULT_CALLBACK_TIMEOUT = CALLBACK_TIMEOUT.fallback;
 /** Seconds a callback may take at most. */
-export const MAX_CALLBACK_TIMEOUT = 600;
+export const MAX_CALLBACK_TIMEOUT = CALLBACK_TIMEOUT.to;
 /** MiB a host may take when the config does not say. */
-export const DEFAULT_MEMORY_MB = 512;
+export const DEFAULT_MEMORY_MB = HOST_MEMORY_MB;
 
 type Say = (node: { line: number }, path: string, message: string) => void;
 
-const HOST_KEYS = ["memory_mb"];
+const HOST_KEYS: readonly string[] = KNOWN_HOST_KEYS;
 const TRUE_WORDS = ["true", "yes", "on", "1"];
 
 /** The value of a scalar; undefined for what is absent, null, a list or a mapping. */
@@ -118,9 +119,7 @@ function readMemory(root: ConfigNode | undefined, say: Say): number {
   }
   for (const [name, { key }] of block.entries) {
     if (HOST_KEYS.includes(name)) continue;
-    const near = nearest(name, HOST_KEYS);
-    const hint = near ? `did you mean "${near}"?` : `known are ${HOST_KEYS.join(", ")}`;
-    say(key, `hermes_hooks.hosts.${name}`, `unknown key "${name}", ignored: ${hint}`);
+    say(key, `hermes_hooks.hosts.${name}`, unknownKeyText(name, HOST_KEYS));
   }
   const node = at(block, "memory_mb");
   if (absent(node)) return DEFAULT_MEMORY_MB;

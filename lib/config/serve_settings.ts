@@ -1,8 +1,8 @@
 /** `hermes_hooks.serve`: the listener's settings, each checked on its own, with its default. */
 import { z } from "zod";
 import type { Problem } from "../events/problem.ts";
-import { nearest } from "../events/nearest.ts";
 import type { ConfigNode } from "./node.ts";
+import { readBlock } from "./settings_block.ts";
 
 /** Where to listen when only "listen" is said. */
 export const DEFAULT_LISTEN = { host: "127.0.0.1", port: 8645 } as const;
@@ -76,8 +76,6 @@ export interface ServeSettingsRead {
   readonly problems: readonly Problem[];
 }
 
-const PATH = "hermes_hooks.serve";
-
 /**
  * Reads the listener's settings; a bad one falls back to its default and is a problem. `listen`
  * and `token_env` open and guard a door: a bad one of those is an error, and a listener must not
@@ -85,41 +83,11 @@ const PATH = "hermes_hooks.serve";
  * @param node the value of `hermes_hooks.serve`; undefined or null: all defaults
  */
 export function readServeSettings(node: ConfigNode | undefined, file: string): ServeSettingsRead {
-  const problems: Problem[] = [];
-  const say = (at: { line: number }, path: string, message: string, error = false) =>
-    problems.push({ severity: error ? "error" : "warning", file, path, line: at.line, message });
-  const good: Record<string, unknown> = {};
-  const absent = node === undefined || (node.kind === "scalar" && node.value === null);
-  if (!absent && node.kind !== "map") say(node, PATH, "expected a mapping; using the defaults");
-  const known = Object.keys(serveSchema.shape);
-  for (const [key, entry] of node?.kind === "map" ? node.entries : []) {
-    const path = `${PATH}.${key}`;
-    const field = Object.hasOwn(serveSchema.shape, key)
-      ? serveSchema.shape[key as keyof typeof serveSchema.shape]
-      : undefined;
-    if (!field) {
-      const near = nearest(key, known);
-      const hint = near ? `did you mean "${near}"?` : `known are ${known.join(", ")}`;
-      say(entry.key, path, `unknown key "${key}", ignored: ${hint}`);
-      continue;
-    }
-    const value = plain(entry.value);
-    if (value === null) continue;
-    if (field.safeParse(value).success) good[key] = value;
-    else {
-      const door = key === "listen" || key === "token_env";
-      const rest = door ? "" : `; using ${JSON.stringify(field.parse(undefined))}`;
-      say(entry.value, path, `expected ${field.description}${rest}`, door);
-    }
-  }
-  return { settings: serveSchema.parse(good), problems };
-}
-
-/** A node as plain JavaScript. */
-function plain(node: ConfigNode): unknown {
-  if (node.kind === "list") return node.items.map(plain);
-  if (node.kind === "map") {
-    return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, plain(value)]));
-  }
-  return typeof node.value === "bigint" ? Number(node.value) : node.value;
+  const { values, problems } = readBlock(node, {
+    path: "hermes_hooks.serve",
+    file,
+    fields: serveSchema.shape,
+    fatal: ["listen", "token_env"],
+  });
+  return { settings: serveSchema.parse(values), problems };
 }

@@ -1,9 +1,10 @@
 /** The settings beside the hooks themselves (rule 1.5), each with its default and its problems. */
+import { MAX_VERIFY_NUDGES, OWN_KEYS, SPILL, YES_NO } from "./bounds.ts";
 import type { Problem } from "../events/problem.ts";
-import { nearest } from "../events/names.ts";
 import type { ConfigNode, ScalarNode } from "./node.ts";
 import { at } from "./node.ts";
 import { type PluginSettings, readPluginSettings } from "./plugin_settings.ts";
+import { unknownKeyText } from "./unknown_key.ts";
 
 /** `hooks.output_spill` (rule 5.3b). */
 export interface SpillSettings {
@@ -33,9 +34,6 @@ export interface Settings {
   readonly plugins: PluginSettings;
   readonly problems: readonly Problem[];
 }
-
-/** The keys of `hermes_hooks:`, ours alone. */
-const OWN_KEYS = ["serve", "outbound", "hosts"];
 
 type Say = (node: { line: number }, path: string, message: string) => void;
 
@@ -72,9 +70,9 @@ function readSpill(root: ConfigNode | undefined, say: Say): SpillSettings {
   }
   return {
     enabled: scalar(enabled)?.value !== false,
-    maxChars: count(root, `${path}.max_chars`, 10_000, say),
-    previewHead: count(root, `${path}.preview_head`, 500, say),
-    previewTail: count(root, `${path}.preview_tail`, 500, say),
+    maxChars: count(root, `${path}.max_chars`, SPILL.max_chars, say),
+    previewHead: count(root, `${path}.preview_head`, SPILL.preview_head, say),
+    previewTail: count(root, `${path}.preview_tail`, SPILL.preview_tail, say),
     directory: typeof folder === "string" && folder.trim() ? folder.trim() : undefined,
   };
 }
@@ -94,26 +92,33 @@ function readSecretNames(root: ConfigNode | undefined): string[] {
   });
 }
 
-function checkOwnKeys(root: ConfigNode | undefined, say: Say): void {
-  const own = at(root, "hermes_hooks");
-  if (own === undefined || (own.kind === "scalar" && own.value === null)) return;
-  if (own.kind !== "map") return say(own, "hermes_hooks", "expected a mapping; ignored");
-  for (const [name, { key }] of own.entries) {
-    if (OWN_KEYS.includes(name)) continue;
-    const near = nearest(name, OWN_KEYS);
-    const hint = near ? `did you mean "${near}"?` : `known are ${OWN_KEYS.join(", ")}`;
-    say(key, `hermes_hooks.${name}`, `unknown key "${name}", ignored: ${hint}`);
+/** rule 1.5: a key of ours that nobody reads is a slip. */
+function checkKeys(
+  block: ConfigNode | undefined,
+  path: string,
+  known: readonly string[],
+  say: Say,
+): void {
+  if (block === undefined || (block.kind === "scalar" && block.value === null)) return;
+  if (block.kind !== "map") return say(block, path, "expected a mapping; ignored");
+  for (const [name, { key }] of block.entries) {
+    if (known.includes(name)) continue;
+    say(key, `${path}.${name}`, unknownKeyText(name, known));
   }
 }
 
-const YES_NO = ["1", "true", "yes", "on", "0", "false", "no", "off", ""];
+function checkOwnKeys(root: ConfigNode | undefined, say: Say): void {
+  const own = at(root, "hermes_hooks");
+  checkKeys(own, "hermes_hooks", OWN_KEYS, say);
+}
 
 /** rule 6.4: only true, or a string that says yes, accepts; a value that looks like it is named. */
 function checkAutoAccept(root: ConfigNode | undefined, say: Say): void {
   const node = at(root, "hooks_auto_accept");
   const value = node?.kind === "scalar" ? node.value : undefined;
   if (!node || value === null || typeof value === "boolean") return;
-  if (typeof value === "string" && YES_NO.includes(value.trim().toLowerCase())) return;
+  const words: readonly string[] = YES_NO;
+  if (typeof value === "string" && words.includes(value.trim().toLowerCase())) return;
   say(node, "hooks_auto_accept", "expected true or false; taken as false");
 }
 
@@ -126,7 +131,7 @@ export function readSettings(root: ConfigNode | undefined, file: string): Settin
   checkAutoAccept(root, say);
   return {
     spill: readSpill(root, say),
-    maxVerifyNudges: count(root, "agent.max_verify_nudges", 3, say),
+    maxVerifyNudges: count(root, "agent.max_verify_nudges", MAX_VERIFY_NUDGES, say),
     autoAccept: at(root, "hooks_auto_accept"),
     serve: at(at(root, "hermes_hooks"), "serve"),
     secretNames: readSecretNames(root),

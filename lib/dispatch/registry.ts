@@ -43,7 +43,8 @@ function hostOf(context: Context, settings: Settings): ShellHost {
   return { home, env, startFolder, expandTilde: (word) => expandTilde(word, context.env) };
 }
 
-function matcherProblems(entries: readonly ShellEntry[], file: string): Problem[] {
+/** The matchers that cannot be compiled (rule 2.4). */
+export function matcherProblems(entries: readonly ShellEntry[], file: string): Problem[] {
   return entries.flatMap((entry): Problem[] => {
     const matcher = matcherOf(entry);
     const message = matcher && matcherProblem(entry, matcher);

@@ -62,6 +62,11 @@ function namesIn(folder: string): string[] {
   }
 }
 
+/** Where in HOOK.yaml. */
+interface Place {
+  readonly line?: number;
+}
+
 /** Reads one folder: a hook, or nothing when it is rejected or no gateway hook at all. */
 class FolderReader {
   readonly problems: Problem[] = [];
@@ -73,9 +78,9 @@ class FolderReader {
     this.#yaml = path.join(this.#folder, "HOOK.yaml");
   }
 
-  #say(severity: Problem["severity"], message: string, node?: ConfigNode, key = ""): void {
+  #say(severity: Problem["severity"], message: string, at?: Place, key = ""): void {
     const where = `hooks/${printable(this.directory)}${key}`;
-    const line = node?.line;
+    const { line } = at ?? {};
     this.problems.push({
       severity,
       file: this.#yaml,
@@ -86,9 +91,9 @@ class FolderReader {
   }
 
   /** rule 9.2: the directory is named, and the rest load. */
-  #reject(why: string, node?: ConfigNode): undefined {
+  #reject(why: string, at?: Place): undefined {
     const name = printable(this.directory);
-    this.#say("error", `gateway hook "${name}" is not loaded: ${why}`, node);
+    this.#say("error", `gateway hook "${name}" is not loaded: ${why}`, at);
   }
 
   async read(): Promise<GatewayFolder | undefined> {
@@ -126,12 +131,12 @@ class FolderReader {
   async #parse(text: string): Promise<ConfigNode | undefined | "rejected"> {
     try {
       const { root, problems } = await readConfigYaml(text, this.#yaml);
-      for (const { line, message } of problems) this.#say("warning", message, lineNode(line));
+      for (const problem of problems) this.#say("warning", problem.message, problem);
       return root;
     } catch (error) {
       if (!(error instanceof YamlSyntaxError)) throw error;
       const { line, column, message } = error;
-      this.#reject(`HOOK.yaml:${line}:${column}: ${message}`);
+      this.#reject(`HOOK.yaml:${line}:${column}: ${message}`, error);
       return "rejected";
     }
   }
@@ -158,10 +163,14 @@ class FolderReader {
   }
 }
 
-function lineNode(line: number | undefined): ConfigNode | undefined {
-  return line === undefined
-    ? undefined
-    : { kind: "scalar", value: null, type: "NoneType", line, column: 1 };
+/**
+ * Reads the one gateway hook in `folder`, wherever that is. Runs none of its code, never throws.
+ * @param folder absolute
+ */
+export async function readGatewayFolder(folder: string): Promise<GatewayFolders> {
+  const reader = new FolderReader(path.basename(folder), path.dirname(folder));
+  const hook = await reader.read();
+  return { hooks: hook ? [hook] : [], problems: reader.problems };
 }
 
 /**

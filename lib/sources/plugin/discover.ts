@@ -171,29 +171,41 @@ async function discover(
   problems: Problem[],
 ): Promise<Found> {
   const folder = path.join(home, "plugins", name);
-  if (!isFolder(folder)) {
-    const reason = `there is no folder "${folder}"`;
-    const message = `no plugin "${name}": ${reason}`;
-    problems.push({ severity: "warning", file: configFile, path: where, line, message });
-    return { kind: "broken", broken: { name, reason } };
-  }
+  if (isFolder(folder)) return await readFolder(folder, name, problems);
+  const reason = `there is no folder "${folder}"`;
+  const message = `no plugin "${name}": ${reason}`;
+  problems.push({ severity: "warning", file: configFile, path: where, line, message });
+  return { kind: "broken", broken: { name, reason } };
+}
+
+async function readFolder(folder: string, name: string, problems: Problem[]): Promise<Found> {
   const manifestFile = path.join(folder, MANIFEST);
   const manifest = await manifestOf(manifestFile, name, problems);
-  const broken = (reason: string, at?: { file: string; line?: number; column?: number }): Found => {
+  const broken = (reason: string, at: { line?: number; column?: number } = {}): Found => {
     const message = `plugin "${name}" is not loaded: ${reason}`;
-    problems.push({ severity: "error", path: "", ...(at ?? { file: folder }), message });
+    problems.push({ severity: "error", path: "", file: manifestFile, ...at, message });
     const provides = "reason" in manifest ? undefined : manifest.provides;
     return { kind: "broken", broken: { name, reason, provides } };
   };
   if ("reason" in manifest) {
     const { reason, line, column } = manifest;
-    return broken(reason, { file: manifestFile, line, column });
+    return broken(reason, { line, column });
   }
   const entry = entryOf(folder);
   if ("reason" in entry) return broken(entry.reason);
   const { file } = entry;
   const language = file.endsWith(".py") ? "python" : "script";
   return { kind: "plugin", plugin: { name, folder, file, language, ...manifest } };
+}
+
+/**
+ * What is wrong with the one plugin in `folder`, wherever that is and whether enabled or not.
+ * @param folder absolute
+ */
+export async function pluginFolderProblems(folder: string): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  await readFolder(folder, path.basename(folder), problems);
+  return problems;
 }
 
 /**

@@ -1,4 +1,5 @@
 /** The `hooks:` block of a config: entries in, shell hooks and located problems out (rules 2.1–2.8). */
+import { HOOK_KEYS, HOOK_TIMEOUT, RESERVED_KEYS } from "../../config/bounds.ts";
 import type { ConfigNode, ListNode, MapEntry, MapNode, ScalarNode } from "../../config/node.ts";
 import { at } from "../../config/node.ts";
 import { findEvent } from "../../events/catalog.ts";
@@ -29,14 +30,11 @@ export interface Entries {
 }
 
 /** Keys under `hooks:` that are no events and belong to other rooms. */
-const RESERVED = new Set(["outbound", "output_spill"]);
-const KNOWN_KEYS = ["matcher", "command", "timeout", "fail_closed", "failClosed"];
+const RESERVED: readonly string[] = RESERVED_KEYS;
+const KNOWN_KEYS: readonly string[] = HOOK_KEYS;
 const TRUE_WORDS = new Set(["true", "yes", "on", "1"]);
 
-/** Seconds a hook may take when its entry does not say. */
-export const DEFAULT_TIMEOUT = 60;
-/** Seconds a hook may take at most. */
-export const MAX_TIMEOUT = 300;
+const { fallback: DEFAULT_TIMEOUT, to: MAX_TIMEOUT } = HOOK_TIMEOUT;
 
 type Report = (node: { line: number }, path: string, message: string) => void;
 
@@ -76,7 +74,7 @@ export function readEntries(
   }
   const entries: ShellEntry[] = [];
   for (const [name, { key, value }] of hooks.entries) {
-    if (RESERVED.has(name)) continue;
+    if (RESERVED.includes(name)) continue;
     const refusal = refuseEvent(name, hintFor);
     if (refusal) report()(key, `hooks.${name}`, refusal);
     else entries.push(...readEvent(name, key, value, report(name)));
