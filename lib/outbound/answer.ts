@@ -4,6 +4,8 @@ import { Buffer } from "node:buffer";
 /** Bytes of an answer that are read at most (rule 10.4). */
 export const MAX_ANSWER = 65_536;
 
+/** Characters of a `Retry-After`: a date has 29. */
+const MAX_RETRY_AFTER = 64;
 const LF = 0x0a, CR = 0x0d;
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5][0-9][0-9])(?: |$)/;
 
@@ -20,6 +22,8 @@ export class AnswerReader {
   /** 0 until the head is read. */
   status = 0;
   location: string | undefined;
+  /** `Retry-After` as it came; one that is longer than any good one is left out. */
+  retryAfter: string | undefined;
   /** Bytes read so far. */
   read = 0;
   /** Seconds the other side keeps an idle connection, when it says so. */
@@ -70,6 +74,8 @@ export class AnswerReader {
     }
     this.status = Number(status);
     this.location = headers.get("location");
+    const retryAfter = headers.get("retry-after");
+    this.retryAfter = (retryAfter?.length ?? 0) > MAX_RETRY_AFTER ? undefined : retryAfter;
     this.keepAlive = Number(/timeout=(\d+)/.exec(headers.get("keep-alive") ?? "")?.[1] ?? NaN);
     this.#body = bodyOf(this.status, headers);
     this.reusable = minor === "1" && this.#body !== UNTIL_CLOSE &&

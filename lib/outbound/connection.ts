@@ -9,6 +9,8 @@ import type { Proxy } from "./proxy.ts";
 export interface Answer {
   readonly status: number;
   readonly location?: string;
+  /** `Retry-After` as it came, at most 64 characters. */
+  readonly retryAfter?: string;
 }
 
 /** The time of an attempt ran out. */
@@ -74,8 +76,9 @@ export class Connection {
         clearTimeout(timer);
         clearTimeout(this.#rest);
         this.#settle = this.#reader = this.#rest = undefined;
-        if (reader.status === 0) reject(error);
-        else resolve({ status: reader.status, location: reader.location });
+        const { status, location, retryAfter } = reader;
+        if (status === 0) reject(error);
+        else resolve({ status, location, retryAfter });
       };
       if (this.#gone) return this.#settle(this.#failure);
       if (request.length > 1) this.#socket.cork();

@@ -1,6 +1,6 @@
 /** From an event to its deliveries: who wants it, and what each is sent. No network here. */
 import { randomBytes } from "node:crypto";
-import { writeJson } from "../events/json.ts";
+import { stringAt, writeJson } from "../events/json.ts";
 import type { Call, Match } from "../sources/hook.ts";
 import type { Delivery } from "./engine.ts";
 import { redactWire } from "./redact.ts";
@@ -40,14 +40,25 @@ function made(call: Call, targets: readonly Target[], occurredAt: Date): Deliver
   if (targets.length === 0) return [];
   let redacted: string | undefined;
   const at = occurredAt.toISOString();
+  const session = stringAt(call.wire, "session_id");
   return targets.map((target) => ({
-    id: randomBytes(16).toString("hex"),
+    id: timeOrderedId(occurredAt),
     target: target.key,
     event: call.event,
     wire: target.options.redact ? redacted ??= redactedText(call) : call.text,
     occurredAt: at,
     attempts: 0,
+    ...(session && { session }),
   }));
+}
+
+/**
+ * 32 hex digits that grow with time, so that an index on them appends: 48 bits of milliseconds, then
+ * 80 random ones, which nobody else has, whichever process made theirs in the same millisecond.
+ */
+export function timeOrderedId(at: Date): string {
+  const ms = Math.max(0, Math.trunc(at.getTime())) || 0;
+  return ms.toString(16).padStart(12, "0").slice(-12) + randomBytes(10).toString("hex");
 }
 
 function redactedText(call: Call): string {

@@ -10,7 +10,7 @@ import type { Call } from "../sources/hook.ts";
 import { deliveriesFor } from "./deliveries.ts";
 import { type Parcel, proxiesOf } from "./handover_parcel.ts";
 import { leaveWithSender } from "./handover_sender.ts";
-import { concernedEntries } from "./handover_wanted.ts";
+import { concernedEntries, keepsDeliveries } from "./handover_wanted.ts";
 import { readTargets, type Target } from "./target.ts";
 
 /** What became of an event at the listener. */
@@ -61,7 +61,10 @@ export interface HandOver {
 export interface HandedOver {
   /** For the verdict: problems of the targets, deliveries that were dropped and why. */
   readonly warnings: readonly string[];
-  /** The listener had it, at least in part, and is gone: nobody knows what became of it. */
+  /**
+   * The listener had it, at least in part, and is gone: nobody knows what became of it. Or a queue
+   * that keeps deliveries did not accept it.
+   */
   readonly lost?: boolean;
   /** With `flushMs`: when the time is up or all is delivered, what was not. */
   readonly flushed?: Promise<Flushed>;
@@ -93,6 +96,13 @@ export async function prepareHandOver(call: Call, occurredAt: Date, how: HandOve
     warnings.push(`outbound "${name}": ${warning}`);
   });
   if (deliveries.length === 0) return () => Promise.resolve({ warnings });
+  if (keepsDeliveries(how.root)) {
+    const { handOverKept } = await import("./handover_kept.ts");
+    return async () => {
+      const handed = await handOverKept({ call, occurredAt, deliveries, targets }, how);
+      return { ...handed, warnings: [...warnings, ...handed.warnings] };
+    };
+  }
   const told = new Set(deliveries.map(({ target }) => target));
   const parcel: Parcel = {
     deliveries,

@@ -18,6 +18,15 @@ export interface Parcel {
   readonly proxies: Readonly<Record<string, string>>;
   /** How long the command waits for its deliveries, in ms; 0: it does not. */
   readonly flushMs: number;
+  /** Set where deliveries are kept: the home whose file they are in already. */
+  readonly kept?: KeptPlace;
+}
+
+/** Where a sender finds deliveries that are kept. */
+export interface KeptPlace {
+  readonly home: string;
+  /** How long dead letters are kept, in ms. */
+  readonly retainMs: number;
 }
 
 /** Names of the variables that say which proxy to use. */
@@ -73,6 +82,7 @@ export function writeParcel(parcel: Parcel): Uint8Array {
     targets: parcel.targets.map(seal),
     proxies: parcel.proxies,
     flushMs: parcel.flushMs,
+    kept: parcel.kept,
   });
   const bytes = Buffer.allocUnsafe(HEAD_BYTES + Buffer.byteLength(json));
   bytes.writeUInt32BE(bytes.length - HEAD_BYTES);
@@ -87,12 +97,11 @@ type ParcelJson = Omit<Parcel, "deliveries" | "targets"> & {
 };
 
 function readJson(text: string): Parcel {
-  const { deliveries, wires, targets, proxies, flushMs } = JSON.parse(text) as ParcelJson;
+  const { deliveries, wires, targets, ...rest } = JSON.parse(text) as ParcelJson;
   return {
     deliveries: deliveries.map((each) => ({ ...each, wire: wires[each.wire]! })),
     targets: targets.map(unseal),
-    proxies,
-    flushMs,
+    ...rest,
   };
 }
 

@@ -1,5 +1,6 @@
 /** Is anybody told of an event? Asked at every `fire`, so it loads nothing and reads only the tree. */
 import { at, type ConfigNode } from "../config/node.ts";
+import { queueAsked } from "../config/queue_asked.ts";
 
 /**
  * Does `hooks.outbound` concern this event: is there an entry that lists it, or nothing that could
@@ -11,6 +12,11 @@ export function outboundConcerns(root: ConfigNode | undefined, event: string): b
   if (outbound === undefined || isNull(outbound)) return false;
   if (outbound.kind !== "list") return true;
   return outbound.items.some((item) => listsEvent(item, event));
+}
+
+/** Is another queue than memory asked for? Whether what is asked for can be had is not asked. */
+export function keepsDeliveries(root: ConfigNode | undefined): boolean {
+  return queueAsked(root) !== "memory";
 }
 
 /** Where the entries stand that list this event, such as `hooks.outbound[1]`. */

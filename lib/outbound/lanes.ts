@@ -3,54 +3,23 @@
  * lane ever waits for another. All lanes together keep to a number of attempts under way.
  */
 import { setImmediate } from "node:timers";
-import type { Delivery, QueueEngine } from "./engine.ts";
+import type { Delivery, Driver, QueueEngine, StatusChange } from "./engine.ts";
 import { Pace } from "./pace.ts";
-import type { AttemptResult } from "./send.ts";
-import { isRetryable } from "./send.ts";
-import { Slots } from "./slots.ts";
 import type { Target } from "./target.ts";
-
-/** When a failed attempt is followed by another. */
-export interface RetryPolicy {
-  /**
-   * Milliseconds until the next attempt, or undefined: given up.
-   * @param made attempts made, this one included
-   */
-  next(result: AttemptResult, made: number): number | undefined;
-}
-
-/** rule 10.4: one retry about a second later. */
-export const ONE_RETRY: RetryPolicy = {
-  next: (result, made) => made === 1 && isRetryable(result.outcome) ? 1_000 : undefined,
-};
-
-/** An attempt that ended. */
-export interface AttemptEnd {
-  readonly target: Target;
-  readonly delivery: Delivery;
-  /** 1 for the first. */
-  readonly attempt: number;
-  readonly result: AttemptResult;
-  /** Milliseconds until the next one; absent: this was the last. */
-  readonly retryMs?: number;
-}
+import type { Step, Work } from "./work.ts";
 
 /** What lanes work with. */
 export interface LaneOptions {
   readonly engine: QueueEngine;
-  /** Makes one attempt; never throws. */
-  readonly send: (target: Target, delivery: Delivery, attempt: number) => Promise<AttemptResult>;
-  readonly onEnd: (end: AttemptEnd) => void;
+  readonly work: Work;
   /** Told of a delivery that was taken for a target that is gone, and is not sent. */
   readonly onGone: (delivery: Delivery) => void;
-  /** Default {@link ONE_RETRY}. */
-  readonly retry?: RetryPolicy;
-  /** Attempts under way over all lanes. Default 200. */
-  readonly maxInFlight?: number;
+  /** Told when the store failed to note how a target stands. */
+  readonly onFault: (error: unknown) => void;
 }
 
-/** Below the number at which a runtime's own bounds would stall everyone. */
-export const MAX_IN_FLIGHT = 200;
+/** How often it is asked whether a pause was lifted, in ms. */
+const ASK_MS = 1_000;
 /** A retry this near holds its place in the lane, so that order is kept; a later one lets others by. */
 const HOLD_MS = 5_000;
 
@@ -60,27 +29,34 @@ interface Lane {
   workers: number;
   /** Something may have become due while a worker was asking. */
   woken: boolean;
-  /** Its target is gone: what still waits is taken and not sent. */
+  /** Its target is gone: what still waits is taken and not sent, or left where it is kept. */
   gone: boolean;
+  /**
+   * Left alone until then, on the clock of `performance.now()`; infinite while it is not known yet
+   * how the target stands.
+   */
+  pausedUntil: number;
+  /** Is the pause in the store, where somebody may lift it? */
+  noted: boolean;
+  /** Is it being asked whether the pause was lifted? */
+  asking: boolean;
 }
 
-/** The lanes of all targets. */
-export class Lanes {
+/** The lanes of all targets: the driver of engines that are asked for deliveries. */
+export class Lanes implements Driver {
   readonly #options: LaneOptions;
-  readonly #slots: Slots;
   readonly #lanes = new Map<string, Lane>();
   readonly #sleepers = new Map<ReturnType<typeof setTimeout>, () => void>();
   #closed = false;
 
   constructor(options: LaneOptions) {
     this.#options = options;
-    this.#slots = new Slots(options.maxInFlight ?? MAX_IN_FLIGHT);
     options.engine.onReady((key) => this.#wake(key));
   }
 
   /**
    * Sends to these targets from now on. A lane whose target has the same key goes on with its queue
-   * and the new options; what waits for one that is gone is given up.
+   * and the new options; what waits for one that is gone is given up where nothing is kept.
    */
   setTargets(targets: readonly Target[]): void {
     const wanted = new Map(targets.map((target) => [target.key, target]));
@@ -94,9 +70,18 @@ export class Lanes {
       const samePace = lane && lane.target.options.ratePerSecond === ratePerSecond;
       const pace = samePace ? lane.pace : ratePerSecond ? new Pace(ratePerSecond) : undefined;
       if (lane) Object.assign(lane, { target, pace });
-      else this.#lanes.set(key, { target, pace, workers: 0, woken: false, gone: false });
+      else this.#open(key, target, pace);
       this.#wake(key);
     }
+  }
+
+  #open(key: string, target: Target, pace: Pace | undefined): void {
+    const { kept } = this.#options.engine;
+    const pausedUntil = kept ? Infinity : 0;
+    const idle = { workers: 0, woken: false, gone: false, noted: false, asking: false };
+    const lane = { target, pace, pausedUntil, ...idle };
+    this.#lanes.set(key, lane);
+    if (kept) void this.#restore(key, lane);
   }
 
   /** Takes nothing more, and waits for nothing. */
@@ -114,51 +99,128 @@ export class Lanes {
     const lane = this.#lanes.get(key);
     if (!lane) return;
     lane.woken = true;
-    if (lane.workers >= lane.target.options.concurrency) return;
+    if (lane.pausedUntil > performance.now()) return void this.#askAgain(key, lane);
+    if (lane.workers >= this.#width(lane)) return;
     lane.workers++;
     // Not now: who fires an event must not pay for its sending.
     setImmediate(() => this.#work(key, lane));
   }
 
+  /** How many workers a lane may have now. */
+  #width({ target, pausedUntil, gone }: Lane): number {
+    if (gone && this.#options.engine.kept) return 0;
+    if (pausedUntil > performance.now()) return 0;
+    const { policy } = this.#options.work;
+    return Math.min(target.options.concurrency, policy.width?.(target) ?? Infinity);
+  }
+
   async #work(key: string, lane: Lane): Promise<void> {
-    while (!this.#closed && lane.workers <= lane.target.options.concurrency) {
+    while (!this.#closed && lane.workers <= this.#width(lane)) {
       lane.woken = false;
       const taken = this.#options.engine.take(key);
       const delivery = taken instanceof Promise ? await taken : taken;
-      if (delivery) await this.#deliver(lane, delivery);
-      else if (!lane.woken) break;
+      if (delivery) {
+        // What is kept may be a backlog, of which nobody is told one by one.
+        if (this.#options.engine.kept) this.#wake(key);
+        await this.#deliver(lane, delivery);
+      } else if (!lane.woken) break;
     }
     lane.workers--;
   }
 
   async #deliver(lane: Lane, delivery: Delivery): Promise<void> {
-    const { engine, send, onEnd, onGone, retry = ONE_RETRY } = this.#options;
-    if (lane.gone) {
+    const { engine, work, onGone } = this.#options;
+    if (lane.gone && !engine.kept) {
       await engine.settle(delivery, { kind: "done" });
       return onGone(delivery);
     }
     const wait = lane.pace?.turn(performance.now()) ?? 0;
     if (wait > 0) await this.#sleep(wait);
-    const queued = this.#slots.take();
-    if (queued) await queued;
-    if (this.#closed) return;
-    const { target } = lane;
-    const attempt = delivery.attempts + 1;
-    const result = await send(target, delivery, attempt);
-    this.#slots.give();
-    if (this.#closed) return;
-    // A target that is gone is not tried again.
-    const retryMs = lane.gone ? undefined : retry.next(result, attempt);
-    onEnd({ target, delivery, attempt, result, retryMs });
-    const settled = engine.settle(
-      delivery,
-      retryMs === undefined ? { kind: "done" } : { kind: "retry", afterMs: retryMs },
-    );
+    if (engine.kept && (this.#closed || this.#width(lane) === 0)) {
+      return await engine.settle(delivery, { kind: "untried" });
+    }
+    const isGone = () => lane.gone && engine.kept === undefined;
+    const step = await work.attempt(() => lane.target, delivery, isGone);
+    if (!step) return;
+    const { settlement } = step;
+    await this.#follow(lane, step);
+    const settled = engine.settle(delivery, settlement);
     if (settled) await settled;
-    if (retryMs !== undefined && retryMs <= HOLD_MS) await this.#sleep(retryMs);
+    const hold = !engine.kept && settlement.kind === "retry" && settlement.afterMs <= HOLD_MS;
+    if (hold) await this.#sleep(settlement.afterMs);
+  }
+
+  /** What a step says of the target itself, noted for others too; a store that fails only says so. */
+  async #follow(lane: Lane, { pause, resume, disable }: Step): Promise<void> {
+    const { engine: { kept }, onFault } = this.#options;
+    if (!kept || (!pause && !resume && disable === undefined)) return;
+    const now = Date.now();
+    const change: StatusChange = {
+      ...(pause && {
+        paused: { until: new Date(now + pause.ms).toISOString(), reason: pause.reason },
+      }),
+      ...(resume && { paused: null }),
+      ...(disable !== undefined &&
+        { disabled: { since: new Date(now).toISOString(), reason: disable } }),
+    };
+    if (pause) this.#pause(lane, pause.ms);
+    else if (resume) this.#lift(lane);
+    try {
+      await kept.setStatus(lane.target.key, change);
+      if (pause) lane.noted = true;
+    } catch (error) {
+      onFault(error);
+    }
+  }
+
+  #pause(lane: Lane, ms: number): void {
+    const until = performance.now() + ms;
+    lane.pausedUntil = until;
+    lane.noted = false;
+    void this.#sleep(ms).then(() => {
+      // A timer may be early by a hair.
+      if (lane.pausedUntil === until) this.#lift(lane);
+    });
+  }
+
+  #lift(lane: Lane): void {
+    lane.pausedUntil = 0;
+    this.#wake(lane.target.key);
+  }
+
+  /** A pause from before we began goes on. */
+  async #restore(key: string, lane: Lane): Promise<void> {
+    const { engine: { kept }, work: { policy }, onFault } = this.#options;
+    try {
+      const status = (await kept!.statuses()).get(key);
+      const ms = status && policy.restore ? policy.restore(key, status) : 0;
+      if (ms <= 0) return this.#lift(lane);
+      this.#pause(lane, ms);
+      lane.noted = true;
+    } catch (error) {
+      onFault(error);
+      this.#lift(lane);
+    }
+  }
+
+  /** Something changed in the store, so somebody may have lifted the pause; asked once a second. */
+  async #askAgain(key: string, lane: Lane): Promise<void> {
+    if (lane.asking) return;
+    lane.asking = true;
+    while (lane.woken && lane.noted && lane.pausedUntil > performance.now()) {
+      lane.woken = false;
+      const { pausedUntil } = lane;
+      const statuses = await this.#options.engine.kept!.statuses().catch(() => undefined);
+      const isLifted = statuses && !statuses.get(key)?.paused;
+      if (isLifted && lane.pausedUntil === pausedUntil) this.#lift(lane);
+      else await this.#sleep(ASK_MS);
+    }
+    lane.asking = false;
   }
 
   #sleep(ms: number): Promise<void> {
+    // A timer that nobody clears would keep the process.
+    if (this.#closed) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         this.#sleepers.delete(timer);

@@ -5,14 +5,23 @@
 import type { Context } from "../context.ts";
 import type { Call } from "../sources/hook.ts";
 import type { Resolve } from "./address.ts";
+import { attemptLine } from "./attempt_line.ts";
 import type { Pool } from "./connection.ts";
 import { deliveriesFor, isDelivery } from "./deliveries.ts";
-import type { Delivery, QueueCounts, QueueEngine } from "./engine.ts";
+import {
+  type Delivery,
+  type Driver,
+  type KeptQueue,
+  NotAccepted,
+  type QueueCounts,
+  type QueueEngine,
+} from "./engine.ts";
 import { type Attempt, type DeliveryResult, History } from "./history.ts";
-import { type AttemptEnd, Lanes, type RetryPolicy } from "./lanes.ts";
+import { Lanes } from "./lanes.ts";
 import { MemoryEngine } from "./memory_engine.ts";
 import { attempt, openPool } from "./send.ts";
 import type { Target } from "./target.ts";
+import { type AttemptEnd, type Policy, Work } from "./work.ts";
 
 export type { Attempt, DeliveryResult } from "./history.ts";
 
@@ -25,10 +34,12 @@ export interface OutboxOptions {
   readonly now: () => Date;
   /** Default: a {@link MemoryEngine} bounded by the targets' `max_queue`. */
   readonly engine?: QueueEngine;
-  /** Default: rule 10.4's one retry. */
-  readonly retry?: RetryPolicy;
+  /** What follows from an attempt. Default: rule 10.4's one retry. */
+  readonly policy?: Policy;
   /** Default: the system's resolver. */
   readonly resolve?: Resolve;
+  /** Told of the targets that are sent to, whenever they are replaced. */
+  readonly onTargets?: (targets: readonly Target[]) => void;
   /** Told of each attempt as it ends, for counters. */
   readonly onAttempt?: (attempt: Attempt) => void;
 }
@@ -60,6 +71,7 @@ export interface Outbox {
    * Queues a delivery for each target that wants the call, and returns their ids (of dropped ones
    * too). A promise only when a matcher or the engine takes its time.
    * @param occurredAt when the event was fired; default: now
+   * @throws NotAccepted (the promise rejects) when an engine that keeps deliveries took none
    */
   tell(call: Call, occurredAt?: Date): readonly string[] | Promise<readonly string[]>;
   /**
@@ -74,7 +86,9 @@ export interface Outbox {
   /** The last 500 attempts, the newest first. */
   recent(): readonly Attempt[];
   /** Sends a delivery that has ended once more, under its id. False: it is no longer held. */
-  redeliver(id: string): boolean;
+  redeliver(id: string): boolean | Promise<boolean>;
+  /** What is kept, for an engine that keeps it. */
+  readonly kept: KeptQueue | undefined;
   /** From now on these; a target that is the same goes on with its queue. */
   replaceTargets(targets: readonly Target[]): void;
   /** Takes nothing more in and waits, at most `ms`, until all is sent; then gives up the rest. */
@@ -88,6 +102,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
   return new TargetOutbox(options);
 }
 
+/** How many kept deliveries are asked for at a time, and how often, in ms. */
+const FEW = 64, LOOK_MS = 20;
+
 interface Tally {
   delivered: number;
   failed: number;
@@ -98,7 +115,8 @@ interface Tally {
 class TargetOutbox implements Outbox {
   readonly #options: OutboxOptions;
   readonly #engine: QueueEngine;
-  readonly #lanes: Lanes;
+  readonly #work: Work;
+  readonly #driver: Driver;
   readonly #history = new History();
   readonly #pools = new Map<string, Pool>();
   readonly #tallies = new Map<string, Tally>();
@@ -113,14 +131,22 @@ class TargetOutbox implements Outbox {
       targets: () => this.#targets.size,
       onDropped: (key, count) => this.#warnDropped(key, count),
     });
-    this.#lanes = new Lanes({
-      engine: this.#engine,
-      retry: options.retry,
+    this.#work = new Work({
+      policy: options.policy,
       onEnd: (end) => this.#onEnd(end),
-      onGone: ({ id }) => this.#end(id, "dropped"),
       send: (target, delivery, n) => attempt(target, delivery, n, this.#depsOf(target)),
     });
+    this.#driver = this.#engine.drive?.(this.#work) ?? new Lanes({
+      engine: this.#engine,
+      work: this.#work,
+      onGone: ({ id }) => this.#end(id, "dropped"),
+      onFault: (error) => options.log("warning", `outbound: ${(error as Error).message}`),
+    });
     this.replaceTargets(options.targets);
+  }
+
+  get kept(): KeptQueue | undefined {
+    return this.#engine.kept;
   }
 
   tell(call: Call, occurredAt = this.#options.now()): readonly string[] | Promise<string[]> {
@@ -142,6 +168,7 @@ class TargetOutbox implements Outbox {
   }
 
   #enqueue(deliveries: readonly Delivery[]): string[] | Promise<string[]> {
+    if (this.#engine.kept) return this.#accept(this.#engine.kept, deliveries);
     const waits: Promise<void>[] = [];
     for (const delivery of deliveries) {
       this.#pending.set(delivery.id, []);
@@ -157,6 +184,17 @@ class TargetOutbox implements Outbox {
     return waits.length === 0 ? ids : Promise.all(waits).then(() => ids);
   }
 
+  /** What is kept is not followed here: a backlog must not fill the memory. */
+  async #accept(kept: KeptQueue, deliveries: readonly Delivery[]): Promise<string[]> {
+    if (deliveries.length === 0) return [];
+    if (this.#closed) throw new NotAccepted("the queue is closed", "unavailable");
+    const became = await kept.accept(deliveries);
+    deliveries.forEach(({ id }, at) => {
+      if (became[at] === "dropped") this.#history.setResult(id, "dropped");
+    });
+    return deliveries.map(({ id }) => id);
+  }
+
   #end(id: string, result: DeliveryResult): void {
     this.#history.setResult(id, result);
     const waiters = this.#pending.get(id);
@@ -165,6 +203,7 @@ class TargetOutbox implements Outbox {
   }
 
   async settled(ids: readonly string[], ms: number): Promise<SettledReport> {
+    if (this.#engine.kept) return await this.#keptSettled(this.#engine.kept, ids, ms);
     const waits = ids.flatMap((id) => {
       const waiters = this.#pending.get(id);
       return waiters ? [new Promise<void>((resolve) => waiters.push(resolve))] : [];
@@ -182,20 +221,50 @@ class TargetOutbox implements Outbox {
     return report;
   }
 
+  async #keptSettled(kept: KeptQueue, ids: readonly string[], ms: number) {
+    const report = { delivered: 0, failed: 0, dropped: 0, pending: 0, unknown: 0 };
+    const entered = ids.filter((id) => this.#history.result(id) !== "dropped");
+    report.dropped = ids.length - entered.length;
+    const deadline = performance.now() + ms;
+    for (let at = 0; at < entered.length;) {
+      // A few at a time: while one of them is pending there is no need to ask for the others.
+      const some = entered.slice(at, at + FEW);
+      const fates = [...(await kept.fates(some)).values()];
+      const left = deadline - performance.now();
+      if (fates.includes("pending") && left > 0 && !this.#closed) {
+        await new Promise((resolve) => setTimeout(resolve, Math.min(left, LOOK_MS)));
+        continue;
+      }
+      const pending = fates.filter((fate) => fate === "pending").length;
+      report.pending += pending;
+      report.failed += fates.length - pending;
+      report.delivered += some.length - fates.length;
+      at += FEW;
+    }
+    return report;
+  }
+
   async counts(): Promise<ReadonlyMap<string, TargetCounts>> {
     const queues = await this.#engine.counts();
     return new Map([...this.#targets].map(([key, { name }]) => {
       const { delivered, failed } = this.#tally(key);
-      const { waiting = 0, inFlight = 0, dropped = 0 } = queues.get(key) ?? {};
-      return [key, { name, waiting, inFlight, dropped, delivered, failed }];
+      const queue = queues.get(key) ?? this.#none();
+      return [key, { name, ...queue, delivered, failed }];
     }));
+  }
+
+  #none(): QueueCounts {
+    const none = { waiting: 0, inFlight: 0, dropped: 0 };
+    return this.#engine.kept ? { ...none, dead: 0 } : none;
   }
 
   recent(): readonly Attempt[] {
     return this.#history.attempts();
   }
 
-  redeliver(id: string): boolean {
+  redeliver(id: string): boolean | Promise<boolean> {
+    const { kept } = this.#engine;
+    if (kept) return kept.redeliver({ ids: [id] }).then((count) => count > 0);
     const delivery = this.#history.held(id);
     const target = delivery && this.#targets.get(delivery.target);
     if (!delivery || !target || target.options.disabled !== undefined) return false;
@@ -208,13 +277,16 @@ class TargetOutbox implements Outbox {
     const live = targets.filter(({ options }) => options.disabled === undefined);
     const before = this.#targets;
     this.#targets = new Map(live.map((target) => [target.key, target]));
+    this.#options.onTargets?.(live);
     for (const key of [...this.#pools.keys()]) {
       // Options may have changed: the next attempt opens its connections anew.
       const target = this.#targets.get(key);
       if (target === undefined || target !== before.get(key)) this.#retire(key);
     }
-    for (const [key, target] of before) if (!this.#targets.has(key)) this.#sayGone(key, target);
-    this.#lanes.setTargets(live);
+    for (const [key, target] of before) {
+      if (!this.#targets.has(key)) void this.#sayGone(key, target);
+    }
+    this.#driver.setTargets(live);
   }
 
   /** Attempts under way end by themselves; then their connections are closed. */
@@ -223,17 +295,20 @@ class TargetOutbox implements Outbox {
     this.#pools.delete(key);
   }
 
-  /** What waits for it is given up by its lane. */
+  /** What waits for it is given up by its lane, where it is not kept. */
   async #sayGone(key: string, target: Target): Promise<void> {
     this.#tallies.delete(key);
     const count = (await this.#engine.counts()).get(key)?.waiting ?? 0;
     if (count === 0) return;
-    this.#say("warning", target, `is no longer configured: ${events(count)} dropped`);
+    const fate = this.#engine.kept ? "kept until it is configured again" : "dropped";
+    this.#say("warning", target, `is no longer configured: ${events(count)} ${fate}`);
   }
 
   async drain(ms: number): Promise<{ readonly dropped: number }> {
+    // What is kept goes on at the next start: only attempts under way are waited for.
+    if (this.#engine.kept) await this.#driver.close();
     const left = await this.#engine.drain(ms);
-    this.#stop();
+    await this.#stop();
     for (const { id } of left) this.#end(id, "dropped");
     const byTarget = new Map<string, number>();
     for (const { target } of left) byTarget.set(target, (byTarget.get(target) ?? 0) + 1);
@@ -244,15 +319,16 @@ class TargetOutbox implements Outbox {
     return { dropped: left.length };
   }
 
-  #stop(): void {
+  async #stop(): Promise<void> {
     this.#closed = true;
-    this.#lanes.close();
+    this.#work.close();
+    await this.#driver.close();
     for (const pool of this.#pools.values()) pool.close();
     this.#pools.clear();
   }
 
   async close(): Promise<void> {
-    this.#stop();
+    await this.#stop();
     await this.#engine.close();
     for (const id of [...this.#pending.keys()]) this.#end(id, "dropped");
   }
@@ -272,7 +348,8 @@ class TargetOutbox implements Outbox {
     return tally;
   }
 
-  #onEnd({ target, delivery, attempt, result, retryMs }: AttemptEnd): void {
+  #onEnd(end: AttemptEnd): void {
+    const { target, delivery, attempt, result, step } = end;
     const { outcome, status, error, location, durationMs } = result;
     const done: Attempt = {
       at: this.#options.now().toISOString(),
@@ -285,31 +362,28 @@ class TargetOutbox implements Outbox {
       error,
       location,
       ms: durationMs,
-      retried: retryMs !== undefined,
+      retried: step.settlement.kind === "retry",
     };
     this.#history.addAttempt(done);
     this.#options.onAttempt?.(done);
-    if (retryMs === undefined) {
+    if (!done.retried) {
       const tally = this.#tally(target.key);
       tally[outcome === "delivered" ? "delivered" : "failed"]++;
-      this.#history.hold(delivery);
+      if (!this.#engine.kept) this.#history.hold(delivery);
       this.#end(delivery.id, outcome === "delivered" ? "delivered" : "failed");
     }
-    this.#logAttempt(target, done);
+    this.#logAttempt(end);
   }
 
-  #logAttempt(target: Target, { event, id, attempt, outcome, error, retried }: Attempt): void {
+  #logAttempt(end: AttemptEnd): void {
+    const { target, result: { outcome, error } } = end;
     const tally = this.#tally(target.key);
-    if (outcome === "delivered") {
-      tally.complaint = undefined;
-      return this.#say("debug", target, `${event} ${id} delivered (attempt ${attempt})`);
-    }
-    if (retried) return this.#say("debug", target, `${event} ${id}: ${error}; trying again`);
+    const { text, isFailure } = attemptLine(end, this.#engine.kept !== undefined);
     // The same failure over and over would bury everything else.
-    const level = tally.complaint === error ? "debug" : "warning";
-    tally.complaint = error;
-    const tries = attempt === 1 ? "" : ` (${attempt} attempts)`;
-    this.#say(level, target, `${event} ${id} not delivered: ${error}${tries}`);
+    const isNew = isFailure && tally.complaint !== error;
+    if (outcome === "delivered") tally.complaint = undefined;
+    else if (isFailure) tally.complaint = error;
+    this.#say(isNew ? "warning" : "debug", target, text);
   }
 
   #warnDropped(key: string, count: number): void {

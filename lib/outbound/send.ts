@@ -7,6 +7,7 @@ import { bodyOf } from "./body.ts";
 import { type Answer, type Connection, Pool } from "./connection.ts";
 import type { Delivery } from "./engine.ts";
 import { failureText, isRefusal } from "./failure.ts";
+import { readRetryAfter } from "./retry_after.ts";
 import { signatureHeaders } from "./sign.ts";
 import type { Target } from "./target.ts";
 import { shownLocation } from "./target/endpoint.ts";
@@ -32,6 +33,8 @@ export interface AttemptResult {
   readonly status?: number;
   /** One line, fit to be printed; absent when delivered. */
   readonly error?: string;
+  /** How long the receiver asks to be left alone, in ms (`Retry-After`); absent: it does not say. */
+  readonly retryAfterMs?: number;
   /** Of a redirect, fit to be printed. */
   readonly location?: string;
   /** From the first step to the answer, in milliseconds. */
@@ -78,7 +81,9 @@ export async function attempt(
   const began = performance.now();
   try {
     const answer = await post(target, delivery, nth, deps, began);
-    return { ...judged(answer), durationMs: performance.now() - began };
+    const retryAfterMs = readRetryAfter(answer.retryAfter, deps.now().getTime());
+    const waits = retryAfterMs === undefined ? {} : { retryAfterMs };
+    return { ...judged(answer), ...waits, durationMs: performance.now() - began };
   } catch (error) {
     const outcome = isRefusal(error) ? "refused" : "unreachable";
     const text = failureText(error, target.options.timeout);

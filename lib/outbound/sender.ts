@@ -90,7 +90,7 @@ class Sender {
   async run(): Promise<number> {
     const { input, place, stop } = this.#options;
     const parcel = await within(this.#times.lifeMs, readParcel(input));
-    if (!parcel || parcel.deliveries.length === 0) return 0;
+    if (!parcel || (parcel.deliveries.length === 0 && !parcel.kept)) return 0;
     for (let wait = 5;; wait = Math.min(wait * 2, 250)) {
       const finish = await this.#takeOver(parcel);
       if (finish) return await finish();
@@ -134,8 +134,9 @@ class Sender {
       log("warning", `socket "${place.socket}" cannot be had: ${error.code ?? error.message}`);
     });
     for (let quietSince = performance.now(); !stop.aborted && this.#age < this.#times.takeMs;) {
-      if (waiting || bag.size > 0 || intake?.size) quietSince = performance.now();
-      else if (performance.now() - quietSince >= this.#times.lingerMs) break;
+      if (waiting || bag.size > 0 || intake?.size || await bag.keptBusy()) {
+        quietSince = performance.now();
+      } else if (performance.now() - quietSince >= this.#times.lingerMs) break;
       await pause(Math.min(TICK_MS, this.#times.lingerMs));
     }
     await intake?.close();

@@ -1,9 +1,10 @@
 /** What a sender has taken over: parcels into an outbox, and a name for each delivery not made. */
 import { createHash } from "node:crypto";
 import type { Delivery } from "./engine.ts";
-import { type Parcel, seal, unseal } from "./handover_parcel.ts";
+import { type KeptPlace, type Parcel, seal, unseal } from "./handover_parcel.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 import type { Receipt } from "./sender_intake.ts";
+import type { KeptSending } from "./sender_kept.ts";
 import type { LogLine } from "./sender_log.ts";
 import type { Flushed } from "./sender_protocol.ts";
 import type { Target } from "./target/shape.ts";
@@ -25,6 +26,7 @@ export class Bag {
   readonly #held = new Map<string, Held>();
   readonly #log: LogLine;
   readonly #now: () => Date;
+  #kept: KeptSending | undefined;
 
   constructor(log: LogLine, now: () => Date) {
     this.#log = log;
@@ -38,6 +40,7 @@ export class Bag {
 
   /** Takes a parcel over. */
   async take(given: Parcel): Promise<Receipt> {
+    if (given.kept) return await this.#takeKept(given, given.kept);
     const parcel = withFullKeys(given);
     const lot = this.#lotOf(parcel);
     const ids = parcel.deliveries.map(({ id }) => id);
@@ -52,8 +55,24 @@ export class Bag {
     return { answer, flushed: flushed(lot.outbox, ids, parcel.flushMs) };
   }
 
+  /** Its deliveries are in the file already, and stay there until they are made. */
+  async #takeKept(parcel: Parcel, place: KeptPlace): Promise<Receipt> {
+    if (!this.#kept) {
+      const { KeptSending } = await import("./sender_kept.ts");
+      this.#kept ??= new KeptSending(this.#log, this.#now);
+    }
+    await this.#kept.take(parcel, place);
+    return { answer: { taken: 0, dropped: 0 } };
+  }
+
+  /** Is anything that is kept due soon, or under way? */
+  async keptBusy(): Promise<boolean> {
+    return await this.#kept?.busy() ?? false;
+  }
+
   /** Gives up what is still on its way, and says in the log what that is. */
   async end(): Promise<void> {
+    await this.#kept?.end();
     const held = new Map(this.#held);
     await Promise.all([...this.#lots.values()].map(({ outbox }) => outbox.drain(0)));
     await this.#logDropped(held, "time was up");

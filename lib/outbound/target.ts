@@ -2,9 +2,11 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { NETWORK_WORDS, TARGET_FORMATS, TARGET_KEYS } from "../config/bounds.ts";
 import { expandTilde } from "../config/home.ts";
 import type { ConfigNode, MapNode } from "../config/node.ts";
 import { at } from "../config/node.ts";
+import { type QueueAsked, queueAsked } from "../config/queue_asked.ts";
 import { findEvent } from "../events/catalog.ts";
 import { firstChars, printable } from "../events/json.ts";
 import { hintFor } from "../events/names.ts";
@@ -12,8 +14,9 @@ import type { Problem } from "../events/problem.ts";
 import { compileMatcher, type Matcher } from "../sources/shell/matcher/matcher.ts";
 import { addressRefusal, isLoopbackHost, literalAddress } from "./address.ts";
 import { type Endpoint, readEndpoint, shownText, shownUrl } from "./target/endpoint.ts";
-import { type Entry, given, numberAt, shown, textOf, warnUnknown, wordAt } from "./target/entry.ts";
+import { type Entry, given, shown, textOf, warnUnknown, wordAt } from "./target/entry.ts";
 import { readHeaders } from "./target/headers.ts";
+import { readLimits } from "./target/limits.ts";
 import { readSecrets } from "./target/secrets.ts";
 import { Target, TOOL_EVENTS } from "./target/shape.ts";
 
@@ -26,27 +29,6 @@ export interface Targets {
   readonly targets: readonly Target[];
   readonly problems: readonly Problem[];
 }
-
-/** Deliveries that may wait for one target when it does not say. */
-export const DEFAULT_QUEUE = 256;
-const KNOWN_KEYS = [
-  "name",
-  "url",
-  "events",
-  "matcher",
-  "timeout",
-  "secret",
-  "secret_env",
-  "secrets",
-  "headers",
-  "ca_file",
-  "concurrency",
-  "max_queue",
-  "rate_limit_per_second",
-  "format",
-  "redact",
-  "network",
-];
 
 /**
  * Reads every target. A bad entry is a problem and takes no other down.
@@ -69,9 +51,12 @@ export function readTargets(
     return { targets: [], problems };
   }
   const keys = new Map<string, number>();
+  const queue = queueAsked(root);
   const targets = list.items.flatMap((item, i) => {
     const where = `hooks.outbound[${i}]`;
-    if (item.kind === "map") return readTarget(item, where, file, env, keys, problems) ?? [];
+    if (item.kind === "map") {
+      return readTarget(item, where, file, env, keys, problems, queue) ?? [];
+    }
     // The text may be a URL with a password in it.
     const what = item.kind === "scalar" && typeof item.value === "string" ? "text" : shown(item);
     warn(item, where, `is ${what}, expected a mapping with url and events; skipped`);
@@ -87,6 +72,7 @@ function readTarget(
   env: Readonly<Record<string, string>>,
   keys: Map<string, number>,
   problems: Problem[],
+  queue: QueueAsked,
 ): Target | undefined {
   let disabled: string | undefined;
   const report = (severity: Problem["severity"], key: string, message: string) => {
@@ -103,13 +89,13 @@ function readTarget(
       report("error", key, `${message}; the target is disabled`);
     },
   };
-  warnUnknown(entry, map, KNOWN_KEYS);
+  warnUnknown(entry, map, TARGET_KEYS);
   const endpoint = readUrl(entry);
   const events = endpoint && readEvents(entry);
   if (!endpoint || !events) return undefined;
   const network = readNetwork(entry);
   checkLiteral(entry, endpoint, network);
-  const format = wordAt(entry, "format", ["hermes", "standard"], "hermes");
+  const format = wordAt(entry, "format", TARGET_FORMATS, TARGET_FORMATS[0]);
   const matcher = readMatcher(entry, events);
   const secrets = readSecrets(entry, env, format === "standard") ?? [];
   const headers = readHeaders(entry);
@@ -121,7 +107,7 @@ function readTarget(
     shownUrl: shownUrl(endpoint.url),
     events,
     matcher: matcher?.pattern,
-    ...readLimits(entry),
+    ...readLimits(entry, queue),
     format,
     redact: readRedact(entry),
     network,
@@ -210,33 +196,6 @@ function readMatcher(entry: Entry, events: readonly string[]): Matcher | undefin
   return matcher;
 }
 
-function readLimits(entry: Entry) {
-  return {
-    timeout: numberAt(entry, "timeout", { from: 1, to: 60, fallback: 10, unit: "seconds" }),
-    concurrency: numberAt(entry, "concurrency", {
-      from: 1,
-      // Far below what all targets have together: one that hangs must leave slots to the others.
-      to: 32,
-      fallback: 1,
-      unit: "attempts at a time",
-      whole: true,
-    }),
-    maxQueue: numberAt(entry, "max_queue", {
-      from: 1,
-      to: 1_000_000,
-      fallback: DEFAULT_QUEUE,
-      unit: "deliveries",
-      whole: true,
-    }),
-    ratePerSecond: numberAt(entry, "rate_limit_per_second", {
-      from: 0.1,
-      to: 1000,
-      fallback: undefined,
-      unit: "attempts a second",
-    }),
-  };
-}
-
 /** A value that is no boolean means that someone wanted it: taken as true. */
 function readRedact(entry: Entry): boolean {
   const node = given(entry.map, "redact");
@@ -256,8 +215,7 @@ function readNetwork(entry: Entry): { private: "allow" | "deny" } {
     return { private: "deny" };
   }
   warnUnknown(entry, node, ["private"], "network.");
-  const words = ["allow", "deny"] as const;
-  return { private: wordAt(entry, "network.private", words, "allow", "deny", node) };
+  return { private: wordAt(entry, "network.private", NETWORK_WORDS, "allow", "deny", node) };
 }
 
 function checkLiteral(entry: Entry, endpoint: Endpoint, network: { private: "allow" | "deny" }) {

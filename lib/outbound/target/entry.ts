@@ -1,8 +1,9 @@
 /** Small readers for one entry under `hooks.outbound`: a value in, a value or a problem out. */
+import type { NumberBounds } from "../../config/bounds.ts";
 import type { ConfigNode, MapNode } from "../../config/node.ts";
 import { at } from "../../config/node.ts";
+import { unknownKeyText } from "../../config/unknown_key.ts";
 import { firstChars, printable } from "../../events/json.ts";
-import { nearest } from "../../events/nearest.ts";
 
 /** One entry being read: where it stands, and where its problems go. */
 export interface Entry {
@@ -56,22 +57,11 @@ function numberOf(node: ConfigNode): number | undefined {
   return /^[+-]?[0-9]+(?:\.[0-9]+)?$/.test(text) ? Number(text) : undefined;
 }
 
-/** Bounds of a number and what it is when nothing usable is given. */
-export interface Bounds<T extends number | undefined> {
-  readonly from: number;
-  readonly to: number;
-  readonly fallback: T;
-  /** Such as `seconds`, for the message. */
-  readonly unit: string;
-  /** Cut the fraction off, as Python's `int()` does. Default false. */
-  readonly whole?: boolean;
-}
-
 /** A number under a key, clamped to its bounds with a warning. */
 export function numberAt<T extends number | undefined>(
   entry: Entry,
   key: string,
-  bounds: Bounds<T>,
+  bounds: NumberBounds<T>,
 ): number | T {
   const { from, to, fallback, unit, whole } = bounds;
   const node = given(entry.map, key);
@@ -121,9 +111,6 @@ export function warnUnknown(
 ): void {
   for (const name of map.entries.keys()) {
     if (known.includes(name)) continue;
-    const near = nearest(name, known);
-    const hint = near ? `did you mean "${near}"?` : `known are ${known.join(", ")}`;
-    const shownName = printable(firstChars(name, 80));
-    entry.warn(`${prefix}${name}`, `unknown key "${shownName}", ignored: ${hint}`);
+    entry.warn(`${prefix}${name}`, unknownKeyText(name, known));
   }
 }

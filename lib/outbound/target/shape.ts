@@ -8,6 +8,16 @@ import type { Endpoint } from "./endpoint.ts";
 /** The events on which a matcher narrows (rule 10.1). */
 export const TOOL_EVENTS: readonly string[] = ["pre_tool_call", "post_tool_call"];
 
+/** How long a delivery is tried, where deliveries are kept. */
+export interface RetryPlan {
+  /** Attempts in all. Default 10. */
+  readonly attempts: number;
+  /** Milliseconds from the event after which nothing more is tried. Default 72 hours. */
+  readonly maxAgeMs: number;
+  /** Milliseconds between one attempt and the next; the last one repeats. */
+  readonly scheduleMs: readonly number[];
+}
+
 /** What of a target may be seen by everyone. */
 export interface TargetOptions {
   /** The same over restarts and reloads while name and URL are; different for every target. */
@@ -25,6 +35,12 @@ export interface TargetOptions {
   readonly concurrency: number;
   /** Deliveries that may wait. */
   readonly maxQueue: number;
+  /** What gives way when so many wait. Where nothing is kept it is always what is new. */
+  readonly whenFull: "drop_new" | "drop_old" | "refuse";
+  /** Where deliveries are kept: is a session's next delivery held back until the one before ended? */
+  readonly ordering: "none" | "session";
+  /** Counts where deliveries are kept; elsewhere rule 10.4's one retry. */
+  readonly retry: RetryPlan;
   /** Attempts a second at most, 0.1–1000; absent: as many as come. */
   readonly ratePerSecond?: number;
   readonly format: Format;

@@ -1,0 +1,32 @@
+/** What is kept, opened to be looked at and changed, without sending anything. */
+import type { QueueSettings } from "../config/queue_settings.ts";
+import type { KeptQueue, QueueCounts } from "./engine.ts";
+import type { QueueOptions } from "./queue.ts";
+
+/** A queue that somebody else may be sending from at the same time. */
+export interface OpenKept {
+  readonly kept: KeptQueue;
+  /** By {@link Target.key}; of targets that are not configured any more too. */
+  counts(): Promise<ReadonlyMap<string, QueueCounts>>;
+  /** Who sends from it now, on this machine; `elsewhere`: not known here, as with redis. */
+  sending(): Promise<"listener" | "sender" | "nobody" | "elsewhere">;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens it; undefined for memory, which keeps nothing.
+ * @throws NotAccepted when it cannot be opened
+ */
+export async function openKept(
+  { queue }: QueueSettings,
+  options: QueueOptions,
+): Promise<OpenKept | undefined> {
+  switch (queue.kind) {
+    case "memory":
+      return undefined;
+    case "sqlite":
+      return await (await import("./sqlite/open.ts")).openSqlite(options);
+    case "redis":
+      return (await import("./redis/open.ts")).openRedisKept(queue.url, options);
+  }
+}
