@@ -9,14 +9,17 @@ export const ERRORS = {
   not_found: 404,
   unknown_event: 404,
   unknown_delivery: 404,
+  unknown_target: 404,
   method_not_allowed: 405,
   body_timeout: 408,
   other_targets: 409,
+  not_kept: 409,
   payload_too_large: 413,
   config_broken: 422,
   too_many_requests: 429,
   internal: 500,
   stopping: 503,
+  not_accepted: 503,
 } as const;
 
 /** Why a request was not answered as asked. */

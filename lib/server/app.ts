@@ -9,9 +9,10 @@ import type { Call } from "../sources/hook.ts";
 import { VERSION } from "../version.ts";
 import { errorAnswer, jsonAnswer, jsonText } from "./answer.ts";
 import { readBody } from "./body.ts";
-import { firedRow, fireEvent, stoppingAnswer } from "./fire_event.ts";
+import { firedRow, fireEvent, stoppingAnswer, told } from "./fire_event.ts";
 import { type Door, refusal } from "./guard.ts";
 import { pluginEvent } from "./plugin_event.ts";
+import { changeKept, enableTarget, listKept, listTargets, showKept } from "./kept.ts";
 import { type Route, type RouteName, ROUTES } from "./routes.ts";
 import * as schemas from "./schemas.ts";
 import type { Service } from "./service.ts";
@@ -100,13 +101,34 @@ async function outbound(service: Service, ask: Ask): Promise<Response> {
     const message = "this listener would tell other targets of the event: nothing was taken";
     return errorAnswer("other_targets", message);
   }
-  const ids = await service.outbox.tell(call, fired);
+  const ids = await told(() => service.outbox.tell(call, fired));
+  if (ids instanceof Response) return ids;
   const flush = query.value.flush;
   const entries: [string, Json][] = [["ids", [...ids]]];
   if (flush !== undefined) {
     entries.push(["settled", fromJs(await service.outbox.settled(ids, flush * 1000))]);
   }
   return jsonAnswer(new Map(entries), 202);
+}
+
+async function kept(service: Service, ask: Ask): Promise<Response> {
+  const query = checked(schemas.keptQuery, ask.req.query());
+  return query.ok ? await listKept(service, query.value) : query.answer;
+}
+
+async function keptOne(service: Service, ask: Ask): Promise<Response> {
+  const params = checked(schemas.deliveryParams, ask.req.param());
+  return params.ok ? await showKept(service, params.value.id) : params.answer;
+}
+
+async function change(service: Service, ask: Ask, verb: "redeliver" | "purge"): Promise<Response> {
+  const read = await checkedBody(service, ask, schemas.keptFilter);
+  return read.ok ? await changeKept(service, verb, read.value) : read.answer;
+}
+
+async function enable(service: Service, ask: Ask): Promise<Response> {
+  const read = await checkedBody(service, ask, schemas.enableBody);
+  return read.ok ? await enableTarget(service, read.value.target) : read.answer;
 }
 
 async function plugins(service: Service, ask: Ask): Promise<Response> {
@@ -177,6 +199,12 @@ function handlersOf(service: Service): Readonly<Record<RouteName, Handler>> {
         "deliveries",
         service.outbox.recent().map((one) => present({ ...one, ms: Math.round(one.ms) })),
       ]]),
+    kept: unlessStopping((ask) => kept(service, ask)),
+    keptOne: unlessStopping((ask) => keptOne(service, ask)),
+    redeliverKept: unlessStopping((ask) => change(service, ask, "redeliver")),
+    purgeKept: unlessStopping((ask) => change(service, ask, "purge")),
+    targets: unlessStopping(() => listTargets(service)),
+    enableTarget: unlessStopping((ask) => enable(service, ask)),
     redeliver: unlessStopping((ask) => redeliver(service, ask)),
     outbound: unlessStopping((ask) => outbound(service, ask)),
     plugins: unlessStopping((ask) => plugins(service, ask)),

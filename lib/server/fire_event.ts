@@ -7,6 +7,7 @@ import { readFields } from "../events/payload.ts";
 import { reduce } from "../events/verdict.ts";
 import { stringAt } from "../events/json.ts";
 import { gatewayRow } from "../sources/gateway/subscription.ts";
+import { NotAccepted } from "../outbound/engine.ts";
 import type { Call } from "../sources/hook.ts";
 import { isStreamEvent } from "../sources/stream_queue.ts";
 import { errorAnswer, jsonAnswer } from "./answer.ts";
@@ -37,20 +38,41 @@ function startedUp({ gateway }: Service, event: string, fields: Fields): Verdict
   return reduce(event, fields, []);
 }
 
+/** What came of telling the outbox; a queue that did not accept it makes it a refusal. */
+export async function told<T>(tell: () => T | Promise<T>): Promise<T | Response> {
+  try {
+    return await tell();
+  } catch (error) {
+    if (!(error instanceof NotAccepted)) throw error;
+    const message = `the deliveries of this event were not accepted: ${error.message}`;
+    return errorAnswer("not_accepted", message, { headers: { "retry-after": "1" } });
+  }
+}
+
 /** Runs the hooks in force on one event. */
 async function verdictOf(
   service: Service,
   row: EventRow,
   event: string,
   fields: Fields,
-): Promise<Verdict> {
+): Promise<Verdict | Response> {
   const { live, outbox, gateway } = service;
   if (event === "gateway:startup") return startedUp(service, event, fields);
   if (row.kind === "gateway") return await gateway.emit(event, fields);
   const call = callOf(live.registry, row, event, fields);
   const withheld = isWithheld(live.registry, event, fields);
-  if (!withheld) await outbox.tell(call);
-  if (isStreamEvent(event)) return streamed(service, call, fields, withheld);
+  // Told now, since it is the event as fired; waited for after the hooks, since a queue that keeps
+  // deliveries takes its time to be sure of them.
+  const telling = withheld ? undefined : told(() => outbox.tell(call));
+  telling?.catch(() => {}); // where a hook fails us first
+  const verdict = isStreamEvent(event)
+    ? streamed(service, call, fields, withheld)
+    : await hooksOf(service, call, fields);
+  const refused = await telling;
+  return refused instanceof Response ? refused : verdict;
+}
+
+async function hooksOf({ live }: Service, call: Call, fields: Fields): Promise<Verdict> {
   // A reload must not end the plugins of an event under way.
   const release = live.plugins?.hold();
   try {

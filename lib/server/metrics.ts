@@ -3,11 +3,15 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { JsonNumber, stringAt } from "../events/json.ts";
 import { isObject } from "../events/json.ts";
 import type { Verdict } from "../events/outcome.ts";
+import type { TargetStatus } from "../outbound/engine.ts";
 import type { Outbox } from "../outbound/outbox.ts";
 import type { StreamCounts } from "../sources/stream_queue.ts";
 
 /** Upper bounds in seconds: from a warm spawn to the longest timeout a hook can have. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 300];
+
+type Counts = Awaited<ReturnType<Outbox["counts"]>>;
+type Statuses = ReadonlyMap<string, TargetStatus>;
 
 /** Counts for one listener. */
 export class Metrics {
@@ -34,15 +38,20 @@ export class Metrics {
 
   /**
    * @param inflight how many events are at work
-   * @param counts the deliveries by target
+   * @param counted the deliveries by target
    * @param streams the stream events by hook
+   * @param known how the targets stand where deliveries are kept; undefined where they are not
    */
   constructor(
     inflight: () => number,
-    counts: Outbox["counts"],
+    counted: Outbox["counts"],
     streams: () => readonly StreamCounts[] = () => [],
+    known: () => Promise<Statuses | undefined> = () => Promise.resolve(undefined),
   ) {
     const registers = [this.#registry];
+    // A queue that cannot be reached leaves a gap in its own values, and in no others.
+    const counts = () => counted().catch((): Counts => new Map());
+    const statuses = () => known().catch(() => undefined);
     new Gauge({
       name: "hermes_hooks_events_inflight",
       help: "Events at work now.",
@@ -66,6 +75,34 @@ export class Metrics {
         }
       },
     });
+    new Gauge({
+      name: "hermes_hooks_dead_letters",
+      help: "Deliveries given up and kept; nothing where none are kept.",
+      labelNames: ["target"],
+      registers,
+      async collect() {
+        const all = await counts();
+        this.reset();
+        for (const { name: target, dead } of all.values()) {
+          if (dead !== undefined) this.inc({ target }, dead);
+        }
+      },
+    });
+    for (const state of ["paused", "disabled"] as const) {
+      new Gauge({
+        name: `hermes_hooks_target_${state}`,
+        help: `1 while the target is ${state}; nothing where no deliveries are kept.`,
+        labelNames: ["target"],
+        registers,
+        async collect() {
+          const [all, standing] = await Promise.all([counts(), statuses()]);
+          this.reset();
+          for (const [key, { name: target }] of standing ? all : []) {
+            this.inc({ target }, standing?.get(key)?.[state] ? 1 : 0);
+          }
+        },
+      });
+    }
     new Counter({
       name: "hermes_hooks_stream_events_total",
       help: "Stream events by what became of them, over all hooks.",

@@ -13,10 +13,11 @@ const ABOUT: Readonly<Record<number, string>> = {
   403: "refused: an Origin header, or a Host that is none of ours",
   404: "there is no such thing",
   408: "the body did not come in time",
+  409: "not as this listener is set up: other targets, or a queue that keeps nothing",
   413: "the body is over 16 MiB",
   422: "the config is broken; the present state stays in force",
   429: "too many events are at work",
-  503: "the listener is stopping; there is no verdict",
+  503: "there is no verdict: the listener is stopping, or deliveries could not be accepted",
 };
 
 function schemaOf(schema: z.ZodType, io: "input" | "output"): unknown {

@@ -136,6 +136,85 @@ export const deliveries = z.object({
   })),
 });
 
+const moment = z.iso.datetime({
+  offset: true,
+  error: "expected a time such as 2026-01-31T12:00:00Z",
+});
+const state = z.enum(["waiting", "retrying", "sending", "dead"]);
+const filterKeys = {
+  target: z.string().optional().describe("a target's name"),
+  state: state.optional(),
+  event: z.string().optional().describe("an event's name"),
+  before: moment.optional().describe("fired before this moment"),
+  after: moment.optional().describe("fired at or after this moment"),
+};
+const whole = (least: number, most: number) =>
+  z.coerce.number(`expected a whole number from ${least} to ${most}`)
+    .int().min(least).max(most);
+
+/** The query of `/v1/deliveries/kept`. */
+export const keptQuery = z.object({
+  ...filterKeys,
+  limit: whole(1, 1000).optional().describe("default 100"),
+  offset: whole(0, 100_000_000).optional().describe("how many of the oldest to pass by; default 0"),
+});
+
+/** The body of `/v1/deliveries/redeliver` and `/v1/deliveries/purge`: at least one key. */
+export const keptFilter = z.object({
+  ids: z.array(z.string().regex(/^[0-9a-f]{32}$/, "expected 32 hex digits")).min(1).optional(),
+  ...filterKeys,
+  all: z.literal(true).optional().describe(
+    "every one of them: asked for when nothing else is said",
+  ),
+});
+
+const keptDelivery = z.object({
+  id: z.string(),
+  target: z.string(),
+  event: z.string(),
+  state,
+  attempts: z.int(),
+  occurred_at: z.string(),
+  session: z.string().optional(),
+  due_at: z.string().optional().describe("when the next attempt is due"),
+  ended_at: z.string().optional().describe("when it was given up"),
+  error: z.string().optional().describe("why the last attempt failed"),
+  status: z.int().optional().describe("the HTTP status of that attempt"),
+});
+
+/** `/v1/deliveries/kept`. */
+export const keptDeliveries = z.object({ deliveries: z.array(keptDelivery) });
+
+/** `/v1/deliveries/{id}`. */
+export const keptWhole = keptDelivery.extend({
+  wire: z.looseObject({}).describe("the event, in the wire form"),
+});
+
+/** `/v1/deliveries/redeliver` and `/v1/deliveries/purge`. */
+export const keptCount = z.object({ count: z.int().describe("how many deliveries that was") });
+
+/** `/v1/targets`. */
+export const targets = z.object({
+  queue: z.enum(["memory", "kept"]),
+  targets: z.array(z.object({
+    name: z.string(),
+    waiting: z.int(),
+    in_flight: z.int(),
+    dropped: z.int().describe("since start"),
+    delivered: z.int().describe("since start"),
+    failed: z.int().describe("since start"),
+    dead: z.int().optional().describe("dead letters that are kept"),
+    disabled: z.object({ since: z.string(), reason: z.string() }).optional(),
+    paused: z.object({ until: z.string(), reason: z.string() }).optional(),
+  })),
+});
+
+/** The body of `/v1/targets/enable`. */
+export const enableBody = z.object({ target: z.string("expected a target's name") });
+
+/** `/v1/targets/enable`. */
+export const enabled = z.object({ enabled: z.array(z.string()) });
+
 /** `/v1/deliveries/{id}/redeliver`. */
 export const redelivered = z.object({ id: z.string() });
 

@@ -6,9 +6,12 @@ import {
   type ServeSettings,
   type TcpAddress,
 } from "../config/serve_settings.ts";
+import { readQueueSettings } from "../config/queue_settings.ts";
 import type { Registry } from "../dispatch/registry.ts";
 import { problemText } from "../events/problem.ts";
-import { createOutbox, type Outbox } from "../outbound/outbox.ts";
+import { NotAccepted } from "../outbound/engine.ts";
+import { openOutbox } from "../outbound/open_outbox.ts";
+import type { Outbox } from "../outbound/outbox.ts";
 import { type HttpListener, listenHttp } from "../platform/serve.ts";
 import { findGatewayFolders } from "../sources/gateway/folder.ts";
 import { GatewayHooks, gatewaySetup } from "../sources/gateway/gateway_hooks.ts";
@@ -121,6 +124,7 @@ class Server implements RunningServer, Service {
       () => this.inflight.size,
       () => outbox.counts(),
       () => this.streams.counts(),
+      async () => await outbox.kept?.statuses(),
     );
     this.settings = this.#readSettings(live.registry);
     this.#app = createApp(this);
@@ -236,6 +240,7 @@ class Server implements RunningServer, Service {
     try {
       const live = await this.#loader.load(this.#options.context());
       const before = this.settings;
+      this.#sayQueueChanged(this.live.registry, live.registry);
       this.outbox.replaceTargets(targetsOf(live.registry).targets);
       this.settings = this.#readSettings(live.registry);
       this.live = live;
@@ -252,6 +257,29 @@ class Server implements RunningServer, Service {
       if (!(error instanceof ConfigError)) throw error;
       this.log.line("error", `not reloaded, the present state stays in force: ${error.message}`);
       return { ok: false, reason: error.message };
+    }
+  }
+
+  #sayQueueChanged(...registries: [Registry, Registry]): void {
+    const [before, after] = registries.map(({ root, context }) =>
+      JSON.stringify(readQueueSettings(root, context.configFile).settings)
+    );
+    if (before === after) return;
+    this.log.line(
+      "warning",
+      "hermes_hooks.outbound has changed: that takes effect at the next start",
+    );
+  }
+
+  /** Dead letters wait for someone to look at them. */
+  async sayDeadLetters(): Promise<void> {
+    for (const { name, dead = 0 } of (await this.outbox.counts()).values()) {
+      if (dead === 0) continue;
+      const letters = dead === 1 ? "1 dead letter waits" : `${dead} dead letters wait`;
+      this.log.line(
+        "warning",
+        `outbound "${name}": ${letters}: see hermes-hooks deliveries list --state dead`,
+      );
     }
   }
 
@@ -284,6 +312,21 @@ function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.[0-9]{1,3}){3}$/.test(host);
 }
 
+/** The outbox on the queue that the config asks for; under safe mode nothing is sent, nor opened. */
+async function outboxOf(registry: Registry): Promise<Outbox> {
+  const { context: { home, env, log, now, configFile }, root, safeMode } = registry;
+  const { settings: queue, problems } = readQueueSettings(safeMode ? undefined : root, configFile);
+  const fatal = problems.find(({ severity }) => severity === "error");
+  if (fatal) throw new ServeError(problemText(fatal));
+  try {
+    const { targets } = targetsOf(registry);
+    return await openOutbox({ home, queue, targets, env, log, now });
+  } catch (error) {
+    if (error instanceof NotAccepted) throw new ServeError(error.message);
+    throw error;
+  }
+}
+
 /**
  * Reads the home, registers its hooks (unseen ones may be asked about, now and never again), and
  * listens.
@@ -292,8 +335,8 @@ function isLoopback(host: string): boolean {
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const loader = new Loader(options.consentFor, options.makeHost);
   const live = await loader.load(options.context());
-  const { env, log, now } = live.registry.context;
-  const outbox = createOutbox({ targets: targetsOf(live.registry).targets, env, log, now });
+  const outbox = await outboxOf(live.registry);
+  const { log } = options;
   const server = new Server(options, loader, live, outbox);
   try {
     await server.open();
@@ -301,6 +344,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await server.abandon();
     throw error;
   }
+  server.sayDeadLetters().catch((error: Error) =>
+    log.line("warning", `outbound: ${error.message}`)
+  );
   void server.beginGateway();
   options.onStarted?.();
   return server;
