@@ -10,12 +10,11 @@
  *
  * @module
  */
-import os from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { mergedEnv } from "./config/dotenv.ts";
 import { readDotenv } from "./config/dotenv_file.ts";
-import { profileOf, resolveHome } from "./config/home.ts";
+import { ownHome, profileOf, resolveHome } from "./config/home.ts";
 import type { Context } from "./context.ts";
 import { callOf, isWithheld, runHooks, warningsBefore } from "./dispatch/dispatch.ts";
 import { hostsOf, openPlugins, pluginsConcern } from "./dispatch/plugins.ts";
@@ -105,7 +104,7 @@ export interface Dispatcher {
 
 function contextOf(options: DispatcherOptions): Context {
   const env = options.env ?? process.env;
-  const userHome = env["HOME"] || os.homedir();
+  const userHome = ownHome(env);
   const startFolder = options.startFolder ?? process.cwd();
   const home = resolveHome({ flag: options.home, env, userHome, startFolder });
   return {

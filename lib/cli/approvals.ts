@@ -27,12 +27,13 @@ function oneCommand(args: Args): string {
 /** The entries meant, one for each (event, command) pair. */
 function chosen(entries: readonly ShellEntry[], args: Args): ShellEntry[] {
   const command = args.options.all ? undefined : oneCommand(args);
+  const { event: events } = args.options;
   const seen = new Set<string>();
   return entries.filter((entry) => {
     const pair = JSON.stringify([entry.event, entry.command]);
     if (seen.has(pair)) return false;
     if (command !== undefined && entry.command !== command) return false;
-    if (args.options.event !== undefined && entry.event !== args.options.event) return false;
+    if (events !== undefined && !events.includes(entry.event)) return false;
     seen.add(pair);
     return true;
   });
@@ -43,7 +44,8 @@ function nothingMeant(args: Args, io: Io, entries: readonly ShellEntry[]): numbe
     io.out("no shell hook is configured: nothing to approve\n");
     return 0;
   }
-  const where = args.options.event === undefined ? "" : ` under ${printable(args.options.event)}`;
+  const { event: events } = args.options;
+  const where = events === undefined ? "" : ` under ${printable(events.join(", "))}`;
   const known = [...new Set(entries.map(({ command }) => `  ${line(command)}`))];
   const rest = known.length > 0 ? `; configured are:\n${known.join("\n")}` : "; none is configured";
   io.err(`hermes-hooks: no hook has the command "${line(oneCommand(args))}"${where}${rest}\n`);
@@ -78,7 +80,7 @@ export async function allow(args: Args, io: Io, context: Context): Promise<numbe
     throw new UsageError("allow takes a command or --all, not both");
   }
   if (!args.options.all) oneCommand(args);
-  if (args.options.event !== undefined) await eventRow(args.options.event, "approved");
+  for (const event of args.options.event ?? []) await eventRow(event, "approved");
   const registry = await readRegistry(context);
   const entries = chosen(registry.entries, args);
   if (entries.length === 0) return nothingMeant(args, io, registry.entries);

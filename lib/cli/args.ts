@@ -8,7 +8,8 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-const OPTIONS = {
+/** Every option there is. */
+export const OPTIONS = {
   home: { type: "string" },
   config: { type: "string" },
   "accept-hooks": { type: "boolean" },
@@ -22,7 +23,7 @@ const OPTIONS = {
   "no-server": { type: "boolean" },
   "for-tool": { type: "string" },
   variant: { type: "string" },
-  event: { type: "string" },
+  event: { type: "string", multiple: true },
   all: { type: "boolean" },
   listen: { type: "string" },
   "log-format": { type: "string" },
@@ -37,10 +38,21 @@ const OPTIONS = {
   with: { type: "string", multiple: true },
   write: { type: "boolean" },
   list: { type: "boolean" },
+  tool: { type: "string" },
+  session: { type: "string" },
+  "block-exit": { type: "string" },
+  capture: { type: "boolean" },
+  sarif: { type: "boolean" },
+  target: { type: "string" },
+  state: { type: "string", multiple: true },
+  before: { type: "string" },
+  after: { type: "string" },
+  limit: { type: "string" },
 } as const;
 
 type OptionName = keyof typeof OPTIONS;
-const EVERYWHERE: readonly OptionName[] = [
+/** Those that every command takes. */
+export const EVERYWHERE: readonly OptionName[] = [
   "home",
   "config",
   "accept-hooks",
@@ -66,6 +78,11 @@ export const COMMANDS: Readonly<Record<string, readonly OptionName[]>> = {
   health: [],
   receive: ["listen", "secret-env", "exec"],
   verify: ["secret-env", "signature", "id", "timestamp", "tolerance"],
+  exec: ["tool", "session", "block-exit", "on-approval", "capture", "event", "flush", "no-server"],
+  config: ["sarif"],
+  schema: [],
+  completions: [],
+  deliveries: ["target", "state", "event", "before", "after", "limit", "all", "flush"],
   help: [],
   // What fire leaves behind to send its deliveries; not for people.
   sender: [],
@@ -79,6 +96,8 @@ export interface Args {
   readonly command: string;
   /** The words after the command. */
   readonly words: readonly string[];
+  /** What stands behind `--`, untouched; of `exec` only, for others these are words too. */
+  readonly rest?: readonly string[];
   readonly options: { readonly [K in OptionName]?: OptionValue<(typeof OPTIONS)[K]> };
 }
 
@@ -124,6 +143,15 @@ function parse(argv: readonly string[]) {
  * @throws UsageError for an unknown command or option, or an option that the command does not take
  */
 export function readArgs(argv: readonly string[]): Args {
+  const end = argv.indexOf("--");
+  const before = end < 0 ? argv : argv.slice(0, end);
+  if (!before.includes("exec")) return readWords(argv);
+  const args = readWords(before);
+  if (args.command === "exec") return end < 0 ? args : { ...args, rest: argv.slice(end + 1) };
+  return readWords(argv);
+}
+
+function readWords(argv: readonly string[]): Args {
   const { values, positionals } = parse(argv);
   const [first, ...rest] = positionals;
   const [command = "", ...words] = first === "hooks" ? rest : positionals;

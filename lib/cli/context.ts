@@ -1,10 +1,9 @@
 /** Builds the one {@link Context} of a run from the command line, the environment and the home. */
-import os from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { mergedEnv } from "../config/dotenv.ts";
 import { readDotenv } from "../config/dotenv_file.ts";
-import { expandTilde, profileOf, resolveHome } from "../config/home.ts";
+import { expandTilde, ownHome, profileOf, resolveHome } from "../config/home.ts";
 import { ConfigError } from "../config/load.ts";
 import type { Context } from "../context.ts";
 import { printable } from "../events/json.ts";
@@ -44,7 +43,7 @@ function refuseGarbled(...paths: string[]): void {
 export function contextOf(args: Args, io: Io): Context {
   const own = processEnv();
   const folder = startFolder();
-  const userHome = own["HOME"] || os.homedir();
+  const userHome = ownHome(own);
   const home = path.resolve(folder, resolveHome({ flag: args.options.home, env: own, userHome }));
   const named = args.options.config;
   const configFile = named

@@ -14,6 +14,7 @@ import { relativeWords } from "../sources/shell/program.ts";
 import { type Args, UsageError } from "./args.ts";
 import type { Io } from "./io.ts";
 import { consentText, driftText, filesLines, problemLines, traits } from "./list.ts";
+import { queueProblems } from "./queue_report.ts";
 import * as targetReport from "./targets.ts";
 import { readTargets } from "../outbound/target.ts";
 import { findGatewayFolders } from "../sources/gateway/folder.ts";
@@ -224,6 +225,7 @@ export async function doctor(args: Args, io: Io, context: Context): Promise<numb
     ...pluginReport.pluginProblems(plugins),
     ...found.problems,
     ...outbound.problems,
+    ...await queueProblems(registry, outbound.targets),
   ];
   const probing = targetReport.probeAll(outbound.targets, context);
   const findings: Finding[] = [];

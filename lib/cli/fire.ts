@@ -3,18 +3,13 @@ import process from "node:process";
 import { findEvent } from "../events/catalog.ts";
 import { printable, stringAt, writeJson } from "../events/json.ts";
 import { readFields } from "../events/payload.ts";
-import type { Fields, Verdict } from "../events/outcome.ts";
 import { exitCodeOf, type OnApproval } from "../events/verdict.ts";
 import type { Context } from "../context.ts";
 import type { ConsentOptions } from "../dispatch/register.ts";
-import { dispatch, type Tell } from "../dispatch/dispatch.ts";
-import { pluginsConcern } from "../dispatch/plugins.ts";
 import { readRegistry, type Registry, standingAcceptance } from "../dispatch/registry.ts";
-import type { Flushed } from "../outbound/handover.ts";
-import { outboundConcerns } from "../outbound/handover_wanted.ts";
 import { type Args, UsageError } from "./args.ts";
 import type { Terminal, TerminalFacts } from "../platform/tty.ts";
-import type { DeliverOptions } from "./deliver.ts";
+import { type Fired, fireOne } from "./fire_one.ts";
 import type { Io } from "./io.ts";
 import { endHooksOnSignals } from "./signals.ts";
 
@@ -51,7 +46,8 @@ export function consentHere(args: Args, io: Io, registry: Registry): ConsentOpti
   const accept = standingAcceptance(registry, args.options["accept-hooks"] ?? false);
   if (accept) return { accept };
   if (!io.stderrTty) return {};
-  const stdinInUse = args.options["payload-file"] === undefined && args.command === "fire";
+  const stdinInUse = args.options["payload-file"] === undefined &&
+    (args.command === "fire" || args.command === "exec");
   let terminal: Promise<Terminal | undefined> | undefined;
   return {
     ask: async (question) => {
@@ -91,84 +87,45 @@ export async function fire(args: Args, io: Io, context: Context): Promise<number
   const registry = await readRegistry(context, read.event);
   endHooksOnSignals();
   const consent = consentHere(args, io, registry);
-  const options = { noServer: args.options["no-server"] ?? false, flushMs };
-  const outside = outboundConcerns(registry.root, read.event)
-    ? new Outside(registry, context.now(), options)
-    : undefined;
-  const plugins = pluginsConcern(registry, read.event)
-    ? await pluginsHere(registry, read.fields, options.noServer)
-    : undefined;
-  try {
-    const { event, fields } = read;
-    const tell = outside?.tell;
-    const verdict = await dispatch(registry, row, event, fields, consent, plugins, tell);
-    return await answer(verdict, io, onApproval, outside);
-  } finally {
-    // After the verdict: a host that does not end by itself takes up to a second.
-    await plugins?.close();
-  }
-}
-
-/** Loaded only where a plugin may want the event. */
-async function pluginsHere(registry: Registry, fields: Fields, noServer: boolean) {
-  const { FirePlugins } = await import("./fire_plugins.ts");
-  return new FirePlugins(registry, fields, noServer);
+  const deliver = { noServer: args.options["no-server"] ?? false, flushMs };
+  const { event, fields } = read;
+  return await fireOne(
+    { registry, row, event, fields, consent, deliver },
+    (fired) => answer(fired, io, onApproval),
+  );
 }
 
 /** Prints the verdict; the exit code that goes with it. */
 async function answer(
-  verdict: Verdict,
+  { verdict, lost, flushed: flushing }: Fired,
   io: Io,
   onApproval: OnApproval,
-  outside: Outside | undefined,
 ): Promise<number> {
   // Handed over first: whoever has read the verdict, or closes the pipe, may end us.
   const printed = io.out(writeJson(verdict, { printable: true }) + "\n");
   const decided = exitCodeOf(verdict, { onApproval });
   // Who could not read the verdict must not go on without what it asks for; and what a listener
   // was handed is never handed over twice, so a connection lost after that is a failure.
-  const known = printed && !outside?.lost;
+  const known = printed && !lost;
   const exit = known || decided === 2 ? decided : 1;
   if (!printed) io.err("hermes-hooks: the verdict could not be written to stdout\n");
   // A caller that reads only stderr sees why.
   if (exit === 2) io.err(printable(stringAt(verdict, "message") ?? "blocked", true) + "\n");
-  const flushed = await outside?.flushed;
+  const flushed = await flushing;
   for (const text of flushed?.warnings ?? []) {
     io.err(`hermes-hooks: warning: ${printable(text)}\n`);
   }
   return flushed?.lost && exit !== 2 ? 1 : exit;
 }
 
-/** Those who are told of the event without being hooks of ours. */
-class Outside {
-  /** With `flushMs`: what was not delivered in that time. */
-  flushed: Promise<Flushed> | undefined;
-  /** The listener took the event, or a part of it, and then the connection was lost. */
-  lost = false;
-  readonly tell: Tell;
-
-  constructor(registry: Registry, occurredAt: Date, options: DeliverOptions) {
-    this.tell = (call) => {
-      // Loaded while the first hook runs, after it was started.
-      const loaded = new Promise((resolve) => setTimeout(resolve)).then(async () => {
-        const { prepareDeliveries } = await import("./deliver.ts");
-        return await prepareDeliveries(registry, call, occurredAt, options);
-      });
-      loaded.catch(() => {}); // where a hook fails us first
-      return async () => {
-        const { warnings, flushed, lost } = await (await loaded)();
-        this.flushed = flushed;
-        this.lost = lost ?? false;
-        return warnings;
-      };
-    };
-  }
-}
-
-/** How long to wait for our own deliveries (rule 10.5): whoever is process 1 takes the sender down. */
-function flushSeconds(args: Args): number {
+/**
+ * How long to wait for our own deliveries, in seconds (rule 10.5): whoever is process 1 takes the
+ * sender down.
+ * @throws UsageError for what is no number of seconds, or too many
+ */
+export function flushSeconds(args: Args, fallback = process.pid === 1 ? 10 : 0): number {
   const { flush } = args.options;
-  if (flush === undefined) return process.pid === 1 ? 10 : 0;
+  if (flush === undefined) return fallback;
   const seconds = /^[0-9]+(?:\.[0-9]+)?$/.test(flush) ? Number(flush) : NaN;
   if (seconds <= MOST_FLUSH) return seconds;
   throw new UsageError(

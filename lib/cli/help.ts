@@ -19,7 +19,13 @@ usage: hermes-hooks COMMAND [OPTIONS]
   health           is this home's listener ready; for health checks
   receive          take signed deliveries in, print them, run a command with each
   verify           check the signature of a body, for scripts
-  help [COMMAND]   this page, or a command's own
+  deliveries       what waits in a queue that keeps deliveries: list, show, redeliver, purge
+  exec -- CMD      put the hooks around any command: cron jobs, containers, scripts
+  config check     the problems of a config, for CI; SARIF for code hosts
+  schema           a JSON Schema of the config, for editors
+  completions SH   completions for bash, zsh or fish
+  help [TOPIC]     this page, a command's own, or config, payloads, answers, exit-codes,
+                   environment
 
 everywhere:
   --home DIR       the home; else $HERMES_HOME, else ~/.hermes
@@ -236,6 +242,103 @@ Checks the signature of the bytes on stdin. exit 0 it is right, 1 it is not, and
 
 example:
   hermes-hooks verify --secret-env WEBHOOK_SECRET --signature "$HTTP_X_HERMES_SIGNATURE_256" < body
+`,
+  exec:
+    `usage: hermes-hooks exec [--tool NAME] [--session ID] [--block-exit N] [--on-approval block]
+                         [--capture] [--event EVENT]… [--flush SECONDS] [--no-server]
+                         -- COMMAND [ARG…]
+
+Puts the hooks around a command: pre_tool_call first, with the arguments {command, argv}, which may
+block or change it; then the command in our place, with our stdin, stdout, stderr and terminal;
+then post_tool_call with what came of it. Nothing of ours is on stdout. Works with no home at all.
+
+  --tool NAME            the tool's name that matchers see; default terminal
+  --session ID           the session's id; default none
+  --block-exit N         what a block exits with, 1 to 255; default 2
+  --on-approval block    do not ask: an approval that a human must give is a block. Without a
+                         terminal it always is
+  --capture              put the last 64 KiB of its output into post_tool_call; the output then goes
+                         through pipes
+  --event EVENT          fire this event at the end, such as on_session_end; may be repeated
+  --flush SECONDS        wait so long, at most 300, for outbound deliveries; default 10
+  --no-server            ask nothing of the listener of this home
+
+exit: the command's own; 128 and the signal's number; 127 not found, 126 cannot be executed;
+--block-exit when it was not run; 1 the config cannot be read
+
+example, a line of a crontab that reports to a webhook:
+  15 3 * * *  hermes-hooks exec --event on_session_end -- /usr/local/bin/backup.sh
+`,
+  config: `usage: hermes-hooks config check [FILE…] [--json | --sarif]
+
+Checks files and runs nothing: no hook, no plugin, no connection, and it asks nothing.
+
+Without FILE, this home: the config, the allowlist, every HOOK.yaml and plugin.yaml, whether each
+command can be found, and who can write the files. With FILEs, each on its own, as it stands in a
+repository: a config, a HOOK.yaml or plugin.yaml (with the folder it describes), or a folder that
+is a home, a hook or a plugin. What only the machine in use can say is then not asked: no
+environment, no scripts, no approvals, no owners. Where a value depends on it, a note says so.
+
+  --json                 list of problems and counts; see docs/json.md
+  --sarif                SARIF 2.1.0, for code hosts; paths relative to the working folder
+
+A gate (fail_closed) that will not run is an error, whatever else it may be.
+exit: 0 no error, warnings and notes aside; 1 errors
+
+examples:
+  hermes-hooks config check
+  hermes-hooks config check config.yaml hooks/boot-md --sarif > hooks.sarif
+`,
+  schema: `usage: hermes-hooks schema [config | plugin | hook]
+       hermes-hooks schema payload EVENT
+
+Prints a JSON Schema (draft 7): of config.yaml, of a plugin.yaml, of a HOOK.yaml, or of what a hook
+of EVENT reads on stdin. An editor with the YAML language server completes and checks a file whose
+first line is
+
+  # yaml-language-server: $schema=config.schema.json
+
+example:
+  hermes-hooks schema > ~/.hermes/config.schema.json
+`,
+  deliveries: `usage: hermes-hooks deliveries [status] [--json]
+       hermes-hooks deliveries list [FILTER] [--limit N] [--json]
+       hermes-hooks deliveries show ID
+       hermes-hooks deliveries redeliver|purge ID…|FILTER|--all [--json]
+       hermes-hooks deliveries enable TARGET
+       hermes-hooks deliveries flush [--flush SECONDS]
+
+Works on what is kept when hermes_hooks.outbound.queue is sqlite or a redis URL, whoever is
+sending from it meanwhile.
+
+  status                 each target: what waits, dead letters, disabled or paused, and why
+  list, show             deliveries that are not made yet, and dead letters; the oldest first
+  redeliver              due now, with all their attempts before them; without ids or --state only
+                         dead letters
+  purge                  removed for good, but those being sent
+  enable                 lifts what keeps a target from being sent to: a 410 it answered, a pause
+  flush                  sends what is due and ends, for cron; leaves it to the listener when one
+                         runs. --flush SECONDS: at most so long, default 60
+
+filter, all of it must match:
+  --target NAME  --event EVENT  --state waiting|retrying|sending|dead (may be repeated)
+  --before T  --after T  when it was fired: a time, or an age such as 90m, 2h or 7d
+
+exit: 0 fine, 1 nothing is kept, no such delivery, or flush left something that was due
+
+examples:
+  hermes-hooks deliveries list --state dead --target ci-notify
+  hermes-hooks deliveries redeliver --all
+`,
+  completions: `usage: hermes-hooks completions bash|zsh|fish
+
+Prints a completion script for the shell: commands, options, events, ready-made hooks, and behind
+exec -- the system's own commands.
+
+examples:
+  hermes-hooks completions bash > ~/.local/share/bash-completion/completions/hermes-hooks
+  hermes-hooks completions zsh > "\${fpath[1]}/_hermes-hooks"
+  hermes-hooks completions fish > ~/.config/fish/completions/hermes-hooks.fish
 `,
   help: OVERVIEW,
 };

@@ -27,20 +27,34 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   health: async () => (await import("./health.ts")).health,
   receive: async () => (await import("./receive.ts")).receive,
   verify: async () => (await import("./verify.ts")).verify,
+  exec: async () => (await import("./exec.ts")).exec,
+  config: async () => (await import("./config_check.ts")).configCommand,
+  schema: async () => (await import("./schema.ts")).schema,
+  deliveries: async () => (await import("./deliveries.ts")).deliveries,
+  completions: async () => (await import("./completions.ts")).completions,
 };
 
 /** One-shot commands that run hooks or start hosts, beside `fire`. */
 const RUN_HOOKS = ["test", "doctor", "list", "gateway", "prompt-sections"];
 
-async function help(args: Args, io: Io, command: string): Promise<number> {
-  const { OVERVIEW, PAGES } = await import("./help.ts");
-  const page = command === ""
-    ? OVERVIEW
-    : Object.hasOwn(PAGES, command)
-    ? PAGES[command]
-    : undefined;
-  if (page === undefined) throw new UsageError(`no help on "${printable(command)}"`);
+/** Prints a page: of a command, or of a topic, which comes first where it was asked for by `help`. */
+async function help(args: Args, io: Io, name: string, topics = false): Promise<number> {
+  const [{ OVERVIEW, PAGES }, { TOPICS }] = await Promise.all([
+    import("./help.ts"),
+    import("./topics.ts"),
+  ]);
+  const own = (pages: Readonly<Record<string, string>>) =>
+    Object.hasOwn(pages, name) ? pages[name] : undefined;
+  const topic = topics ? own(TOPICS) : undefined;
+  const page = name === "" ? OVERVIEW : topic ?? own(PAGES);
+  if (page === undefined) {
+    const { nearest } = await import("../events/nearest.ts");
+    const near = nearest(name, [...Object.keys(PAGES), ...Object.keys(TOPICS)]);
+    const hint = near ? `: did you mean "${near}"?` : `; topics: ${Object.keys(TOPICS).join(", ")}`;
+    throw new UsageError(`no help on "${printable(name)}"${hint}`);
+  }
   io.out(page);
+  if (topic !== undefined && own(PAGES) !== undefined) io.out(`\n${own(PAGES)}`);
   return args.words.length > 1 ? 64 : 0;
 }
 
@@ -49,7 +63,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const { command, options } = args;
   if (options.version) return io.out(`hermes-hooks ${VERSION}\n`), 0;
   if (options.help) return await help(args, io, command);
-  if (command === "help") return await help(args, io, args.words[0] ?? "");
+  if (command === "help") return await help(args, io, args.words[0] ?? "", true);
   if (command === "") {
     await help(args, { ...io, out: io.err }, "");
     return 64;

@@ -4,11 +4,16 @@ import { killAll, killAllNow } from "../sources/shell/run/running.ts";
 
 const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
-/** From here on a signal kills running hooks first; a second one does not wait for them. */
-export function endHooksOnSignals(): void {
+/**
+ * From here on a signal kills running hooks first; a second one does not wait for them.
+ * @param ignored signals to leave as they are
+ * @returns ends that
+ */
+export function endHooksOnSignals(ignored?: ReadonlySet<string>): () => void {
   let ending = false;
-  for (const [name, number] of Object.entries(NUMBERS)) {
-    process.on(name, () => {
+  const heard = Object.entries(NUMBERS).filter(([name]) => !ignored?.has(name));
+  const listeners = heard.map(([name, number]) => {
+    const listener = () => {
       const exit = 128 + number;
       if (ending) {
         killAllNow();
@@ -16,6 +21,11 @@ export function endHooksOnSignals(): void {
       }
       ending = true;
       killAll().finally(() => process.exit(exit));
-    });
-  }
+    };
+    process.on(name, listener);
+    return [name, listener] as const;
+  });
+  return () => {
+    for (const [name, listener] of listeners) process.removeListener(name, listener);
+  };
 }

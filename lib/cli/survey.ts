@@ -1,6 +1,7 @@
 /** What `list`, `test` and `doctor` all look at: each hook's consent, drift and file, and every problem. */
 import { statSync } from "node:fs";
 import process from "node:process";
+import { readQueueSettings } from "../config/queue_settings.ts";
 import { readServeSettings } from "../config/serve_settings.ts";
 import { findApproval } from "../consent/allowlist.ts";
 import { type Drift, driftOf } from "../consent/drift.ts";
@@ -65,6 +66,7 @@ export function allProblems(registry: Registry, surveyed: readonly Surveyed[]): 
   return [
     ...problems,
     ...readServeSettings(registry.settings.serve, context.configFile).problems,
+    ...readQueueSettings(registry.root, context.configFile).problems,
     ...ownershipProblems([...paths, ...scripts], owner),
   ];
 }

@@ -17,7 +17,7 @@ export interface BunRuntime {
   file(descriptor: number): { stream(): ReadableStream<Uint8Array> };
 }
 
-interface LibC {
+export interface LibC {
   pipe2(descriptors: Int32Array, flags: number): number;
   fcntl(descriptor: number, command: number, value: number): number;
 }
@@ -53,12 +53,13 @@ function load(): LibC | null {
 }
 
 /** One pipe: `theirs` is the hook's side, `ours` never blocks. Neither outlives an exec. */
-interface Pipe {
+export interface Pipe {
   readonly ours: number;
   readonly theirs: number;
 }
 
-function openPipe(libc: LibC, weWrite: boolean): Pipe {
+/** Opens one. @throws Error with a `code` when there is none to be had */
+export function openPipe(libc: LibC, weWrite: boolean): Pipe {
   const ends = new Int32Array(2);
   if (libc.pipe2(ends, O_CLOEXEC) !== 0) {
     throw Object.assign(new Error("no pipe to be had"), { code: "EMFILE" });
@@ -111,17 +112,18 @@ export function startWithPipes(
   return { pid, closeStdin: stopWriting, release };
 }
 
-function signalName(signal: string | number | null): string | null {
+/** A signal's name, however Bun gives it. */
+export function signalName(signal: string | number | null): string | null {
   if (typeof signal !== "number") return signal;
   return Object.entries(os.signals).find(([, n]) => n === signal)?.[0] ?? `signal ${signal}`;
 }
 
 /** Reads to the end, telling `events`; the answer gives it up. Takes `fd` over. */
-function read(
-  bun: BunRuntime,
+export function read(
+  bun: Pick<BunRuntime, "file">,
   fd: number,
   stream: "stdout" | "stderr",
-  events: StartEvents,
+  events: Pick<StartEvents, "output" | "ended">,
 ): () => void {
   const reader = bun.file(fd).stream().getReader();
   // The reader has a duplicate of its own, which it closes at the end or when given up.

@@ -151,14 +151,28 @@ function catchInterrupt(): { readonly seen: boolean; restore(): void } {
 
 /** Are we a background job of our terminal? Known on Linux only; elsewhere the answer is no. */
 function inBackground(): boolean {
+  const { own, foreground } = processGroups() ?? { own: 0, foreground: 0 };
+  return foreground > 0 && foreground !== own;
+}
+
+/**
+ * Does Ctrl-C at our terminal reach our whole process group, and not us alone?
+ * @param otherwise the answer where that cannot be known, off Linux
+ */
+export function terminalIsOurs(otherwise: boolean): boolean {
+  const groups = processGroups();
+  return groups ? groups.foreground === groups.own : otherwise;
+}
+
+/** Our process group, and the one in the foreground of our terminal; that is -1 without one. */
+function processGroups(): { readonly own: number; readonly foreground: number } | undefined {
   try {
     const stat = fs.readFileSync("/proc/self/stat", "latin1");
     // The second field is a file name in brackets and may hold anything.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    const [group, foreground] = [fields[2], Number(fields[5])];
-    return foreground > 0 && String(foreground) !== group;
+    return { own: Number(fields[2]), foreground: Number(fields[5]) };
   } catch {
-    return false;
+    return undefined;
   }
 }
 
