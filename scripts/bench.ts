@@ -94,6 +94,13 @@ async function main(): Promise<void> {
     }, runs),
     "the hook from a shell",
   );
+  report(
+    await inTurn({
+      "true": () => once(["/bin/true"]),
+      "exec -- true, no hooks": () => once([binary, "--home", none, "exec", "--", "/bin/true"]),
+    }, runs),
+    "true",
+  );
   console.log(`  peak memory of fire, one hook: ${peakMemory(fire(one))}`);
 
   console.log(`\nin process (${runs * 3} runs in turn, medians)`);
