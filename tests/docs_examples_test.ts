@@ -22,47 +22,12 @@ import process from "node:process";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { createDispatcher, type Dispatcher } from "../lib/mod.ts";
+import { type Block, blocksOf, ROOT, type Step } from "./programs/doc_blocks.ts";
 import { PYTHON, SELF, until } from "./programs/host_home.ts";
+import { putOnPath } from "./programs/self_script.ts";
 import { ENV, inHome } from "./programs/plugin_home.ts";
 
-const ROOT = path.join(import.meta.dirname!, "..");
 const CHECKED = ["ts", "python", "yaml", "sh"];
-
-interface Step {
-  readonly verb: string;
-  readonly rest: string;
-}
-
-interface Block {
-  /** Such as `plugins.md:12`. */
-  readonly where: string;
-  readonly language: string;
-  readonly text: string;
-  /** Absent: nothing says how to run it. */
-  readonly run?: { readonly kind: string; readonly name: string; readonly steps: readonly Step[] };
-}
-
-function readRun(comment: string): Block["run"] {
-  const [head, ...lines] = comment.split("\n").map((line) => line.trim()).filter(Boolean);
-  const [, kind, name = ""] = /^run: (\S+) ?(.*)$/.exec(head!) ?? [];
-  assert.ok(kind, `no way to run a block: ${head}`);
-  const steps = lines.map((line) => {
-    const [, verb = "", rest = ""] = /^([a-z]+): ?(.*)$/.exec(line) ?? [];
-    return { verb, rest };
-  });
-  return { kind, name, steps };
-}
-
-function blocksOf(page: string): Block[] {
-  const text = fs.readFileSync(path.join(ROOT, "docs", page), "utf8");
-  const found = text.matchAll(/(?:<!-- (run: [^]*?)-->\n+)?^```(\w*)\n([^]*?)^```$/gm);
-  return [...found].map(({ index, 1: comment, 2: language = "", 3: code = "" }) => ({
-    where: `${page}:${text.slice(0, index).split("\n").length}`,
-    language,
-    text: code,
-    ...(comment !== undefined && { run: readRun(comment) }),
-  }));
-}
 
 /** Every key of what is expected is there, with that value; texts need only be contained. */
 function holds(actual: unknown, expected: unknown, at: string): void {
@@ -107,11 +72,7 @@ class Run {
   /** The block itself, where it is a program. */
   begin({ language, text, run }: Block): number | undefined {
     if (run!.kind === "sh") {
-      const line = `#!/bin/sh\nexec ${
-        [SELF.file, ...SELF.args].map((w) => `'${w}'`).join(" ")
-      } "$@"`;
-      fs.mkdirSync(path.join(this.#home, "bin"));
-      fs.writeFileSync(path.join(this.#home, "bin/hermes-hooks"), line, { mode: 0o755 });
+      putOnPath(path.join(this.#home, "bin/hermes-hooks"));
       return this.#start("sh", ["-c", text]);
     }
     if (run!.kind !== "program") return undefined;
@@ -208,7 +169,7 @@ async function runBlock(block: Block, files: Readonly<Record<string, string>>): 
 }
 
 for (const page of ["plugins.md", "gateway-hooks.md"]) {
-  const blocks = blocksOf(page).filter(({ language }) => CHECKED.includes(language));
+  const blocks = blocksOf(`docs/${page}`).filter(({ language }) => CHECKED.includes(language));
   test(`every example of ${page} says how it is run, and there are some in each language`, () => {
     assert.deepEqual(blocks.filter(({ run }) => !run).map(({ where }) => where), []);
     assert.ok(!blocks.at(-1)!.run!.kind.startsWith("file"), "the last file is run by nothing");

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import type net from "node:net";
 import test from "node:test";
-import { ONE_RETRY, type RetryPolicy } from "../lib/outbound/lanes.ts";
+import { ONE_RETRY, type Policy } from "../lib/outbound/work.ts";
 import { call, outboxOf, targetOf } from "./programs/outbound_outbox.ts";
 import {
   answerText,
@@ -17,16 +17,20 @@ import {
 const events = "events: [on_session_end]\n  secret: tops3cret";
 
 /** The rule's retry without its second of waiting, for what is not about time. */
-const AT_ONCE: RetryPolicy = {
-  next: (result, made) => ONE_RETRY.next(result, made) === undefined ? undefined : 50,
+const AT_ONCE: Policy = {
+  after: (...attempt) => {
+    const step = ONE_RETRY.after(...attempt);
+    const { settlement } = step;
+    return settlement.kind === "retry" ? { settlement: { ...settlement, afterMs: 50 } } : step;
+  },
 };
 
 /** Fires one event at a receiver with this script and waits for its end. */
-async function fireAt(script: Script, options = "", retry = AT_ONCE) {
+async function fireAt(script: Script, options = "", policy = AT_ONCE) {
   const receiver = await receive(script);
   const { outbox, lines } = outboxOf([
     targetOf(`- name: drill\n  url: ${receiver.url}\n  ${events}\n${options}`),
-  ], { retry });
+  ], { policy });
   const began = performance.now();
   const ids = await outbox.tell(call("on_session_end", { completed: true }));
   const firedMs = performance.now() - began;

@@ -47,7 +47,17 @@ test("one at a time keeps the order, also past a retry, which holds its own lane
     targetsOf(`
 - {url: "${flaky.url}", ${events}}
 - {url: "${calm.url}", ${events}}`).targets,
-    { retry: { next: (r, made) => made === 1 && r.status === 503 ? 300 : undefined } },
+    {
+      policy: {
+        after: (_target, _delivery, { status, error = "" }, made) => ({
+          settlement: status === 200
+            ? { kind: "done" }
+            : made === 1 && status === 503
+            ? { kind: "retry", afterMs: 300 }
+            : { kind: "dead", why: { error } },
+        }),
+      },
+    },
   );
   const ids: string[] = [];
   for (let i = 0; i < 5; i++) ids.push(...await outbox.tell(call("on_session_end", { note: i })));

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import net from "node:net";
 import test, { after } from "node:test";
+import type { Policy } from "../lib/outbound/work.ts";
 import { probeTarget } from "../lib/outbound/probe.ts";
 import { call, outboxOf, targetOf } from "./programs/outbound_outbox.ts";
 import { makeCertificates } from "./programs/outbound_certificates.ts";
@@ -15,12 +16,16 @@ after(() => certificates.remove());
 
 const at = (...addresses: string[]) => () => Promise.resolve(addresses);
 const here = at("127.0.0.1");
-const once = { next: () => undefined };
+const once: Policy = {
+  after: (_target, _delivery, { outcome, error = "" }) => ({
+    settlement: outcome === "delivered" ? { kind: "done" } : { kind: "dead", why: { error } },
+  }),
+};
 const now = () => new Date();
 
 /** Sends one event to an entry and tells how the first attempt ended. */
 async function sendTo(entry: string, options: Parameters<typeof outboxOf>[1] = {}) {
-  const { outbox } = outboxOf([targetOf(entry)], { retry: once, ...options });
+  const { outbox } = outboxOf([targetOf(entry)], { policy: once, ...options });
   await outbox.settled(await outbox.tell(call("on_session_end")), 8_000);
   await outbox.close();
   return outbox.recent()[0]!;
@@ -157,7 +162,7 @@ test("HTTPS_PROXY: a tunnel to the name, with TLS end to end", async () => {
   const sink = await receive(() => 200, good), proxy = await proxyTo(sink.port);
   const env = { HTTPS_PROXY: `http://me:pw@127.0.0.1:${proxy.port}` };
   const entry = `- {url: "https://hooks.test:4433/", ${events}, ca_file: "${certificates.caFile}"}`;
-  const { outbox } = outboxOf([targetOf(entry)], { env, retry: once });
+  const { outbox } = outboxOf([targetOf(entry)], { env, policy: once });
   for (let i = 0; i < 2; i++) {
     await outbox.settled(await outbox.tell(call("on_session_end")), 5_000);
   }

@@ -234,3 +234,103 @@ test("a ca_file is read from beside the config, and one that cannot be used disa
     fs.rmSync(folder, { recursive: true });
   }
 });
+
+const item = (more: string) => `- ${URL_LINE}\n  events: [on_session_end]\n${more}`;
+const HOUR = 3_600_000;
+
+test("where deliveries are kept a target has room for 100,000, and ten attempts over three days", () => {
+  for (const queue of ["sqlite", "redis://127.0.0.1/"]) {
+    const { targets: [target], problems } = targetsOf(item(""), {}, queue);
+    const { maxQueue, whenFull, ordering, retry } = target!.options;
+    assert.deepEqual({ maxQueue, whenFull, ordering, retry }, {
+      maxQueue: 100_000,
+      whenFull: "drop_new",
+      ordering: "none",
+      retry: {
+        attempts: 10,
+        maxAgeMs: 72 * HOUR,
+        scheduleMs: [5, 300, 1_800, 7_200, 18_000, 36_000].map((seconds) => seconds * 1000),
+      },
+    });
+    assert.deepEqual(problems, []);
+  }
+});
+
+test("what is said of retries, a full queue and order is taken where deliveries are kept", () => {
+  const said = `  max_queue: 10000000
+  when_full: refuse
+  ordering: session
+  retry: {attempts: 3, max_age: 1:30:00, schedule: [1, 90s, 1:30, 2d]}`;
+  const { targets: [target], problems } = targetsOf(item(said), {}, "sqlite");
+  const { maxQueue, whenFull, ordering, retry } = target!.options;
+  assert.deepEqual({ maxQueue, whenFull, ordering, retry }, {
+    maxQueue: 10_000_000,
+    whenFull: "refuse",
+    ordering: "session",
+    retry: { attempts: 3, maxAgeMs: 1.5 * HOUR, scheduleMs: [1_000, 90_000, 90_000, 48 * HOUR] },
+  });
+  assert.deepEqual(problems, []);
+});
+
+test("with memory they count for nothing, each with a warning, and max_queue is bounded lower", () => {
+  const said = `  retry: {attempts: 3}
+  when_full: refuse
+  ordering: session
+  max_queue: 10000000`;
+  const { targets: [target], problems } = targetsOf(item(said));
+  const { maxQueue, whenFull, ordering, disabled } = target!.options;
+  assert.deepEqual([maxQueue, whenFull, ordering, disabled], [
+    1_000_000,
+    "drop_new",
+    "none",
+    undefined,
+  ]);
+  const counts = "counts only with hermes_hooks.outbound.queue sqlite or redis; ignored";
+  assert.deepEqual(texts(problems).map((t) => t.replace(/^hooks.outbound\[0\]\./, "")).sort(), [
+    "max_queue (config.yaml:8): is 10000000, above 1000000; using 1000000",
+    `ordering (config.yaml:7): ${counts}`,
+    `retry (config.yaml:5): ${counts}`,
+    `when_full (config.yaml:6): ${counts}`,
+  ]);
+});
+
+test("an order that redis cannot keep disables the target rather than being given up", () => {
+  const { targets: [target], problems } = targetsOf(
+    item("  ordering: session"),
+    {},
+    "redis://127.0.0.1/",
+  );
+  assert.match(signingState(target!), /^disabled: ordering: "session" cannot be had/);
+  assert.equal(problems[0]?.severity, "error");
+});
+
+test("a retry that cannot be read falls back part by part; spans are clamped with a warning", () => {
+  const lines = (retry: string) => {
+    const { targets: [target], problems } = targetsOf(item(`  retry: ${retry}`), {}, "sqlite");
+    const said = texts(problems).map((t) => t.replace(/^hooks.outbound\[0\]\.|\(.*?\): /g, ""));
+    return { ...target!.options.retry, said };
+  };
+  const span = "expected a span such as 90s, 5m or 72h from";
+  const clamped = lines("{attempts: 1000, max_age: 1y, schedule: [0, 8d]}");
+  assert.deepEqual(clamped, {
+    attempts: 100,
+    maxAgeMs: 72 * HOUR,
+    scheduleMs: [1_000, 7 * 24 * HOUR],
+    said: [
+      "retry.attempts is 1000, above 100; using 100",
+      `retry.max_age is "1y", ${span} 1m to 30d; using 3d`,
+      "retry.schedule[0] is 0, below 1s; using 1s",
+      'retry.schedule[1] is "8d", above 7d; using 7d',
+    ],
+  });
+  const partly = lines("{attempts: 2, schedule: [5s, soon], max_age: 5s, atempts: 1}");
+  assert.deepEqual([partly.attempts, partly.maxAgeMs, partly.scheduleMs.length], [2, 60_000, 6]);
+  assert.deepEqual(partly.said, [
+    'retry.atempts unknown key "atempts", ignored: did you mean "attempts"?',
+    'retry.max_age is "5s", below 1m; using 1m',
+    `retry.schedule[1] is "soon", ${span} 1s to 7d; using the default schedule`,
+  ]);
+  assert.match(lines("{schedule: []}").said[0]!, /is a list of 0, expected a list of 1 to 100/);
+  assert.match(lines("{schedule: 5s}").said[0]!, /is "5s", expected a list of 1 to 100/);
+  assert.match(lines("3").said[0]!, /^retry is 3, expected a mapping; using the defaults/);
+});

@@ -6,10 +6,15 @@ import { readTargets, type Target, type Targets } from "../../lib/outbound/targe
 import { type Problem, problemText } from "../../lib/events/problem.ts";
 import type { Call } from "../../lib/sources/hook.ts";
 
-/** Reads the entries of `hooks.outbound`, given as YAML list items. */
-export function targetsOf(items: string, env: Record<string, string> = {}): Targets {
+/** Reads the entries of `hooks.outbound`, given as YAML list items; `queue`: as in the config. */
+export function targetsOf(
+  items: string,
+  env: Record<string, string> = {},
+  queue = "memory",
+): Targets {
   const indented = items.trimEnd().replace(/^/gm, "    ");
-  const { root } = readYaml(`hooks:\n  outbound:\n${indented}\n`, "config.yaml");
+  const own = `hermes_hooks:\n  outbound:\n    queue: ${queue}\n`;
+  const { root } = readYaml(`hooks:\n  outbound:\n${indented}\n${own}`, "config.yaml");
   return readTargets(root, "config.yaml", env);
 }
 
