@@ -31,6 +31,16 @@ test("every command and option for people is in the table, with words on each co
   }
 });
 
+test("no word is one that a shell would take for more than a word", () => {
+  const lists = [
+    ...Object.values(table.commands).map(({ words }) => words),
+    ...Object.values(table.values),
+  ];
+  for (const word of lists.flatMap((list) => Array.isArray(list) ? list : [])) {
+    assert.match(word, /^[\w:.-]+$/);
+  }
+});
+
 test("bash completes commands, options, events and values", () => {
   const cases: [string[], string[]][] = [
     [["hermes-hooks", "ve"], ["verify"]],
@@ -63,6 +73,7 @@ test("zsh can read its script", { skip: !has("zsh") && "no zsh here" }, () => {
 
 test("fish completes with its script", { skip: !has("fish") && "no fish here" }, () => {
   const line = `${fishScript(table)}\ncomplete -C'hermes-hooks ver'`;
-  const { stdout } = spawnSync("fish", ["-c", line], { encoding: "utf8" });
+  const { stdout, stderr } = spawnSync("fish", ["-c", line], { encoding: "utf8" });
+  assert.equal(stderr, "");
   assert.match(stdout, /^verify\t/m);
 });

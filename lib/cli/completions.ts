@@ -33,7 +33,9 @@ function aboutOf(command: string): string {
 /** The table of this version. */
 export function completionTable(): CompletionTable {
   const events = catalog().filter(({ kind }) => kind !== "gateway").map(({ name }) => name);
-  const gateway = catalog().filter(({ kind }) => kind === "gateway").map(({ name }) => name);
+  // `command:<name>` is a row and no name: shells would take it for a redirection.
+  const gateway = catalog().filter(({ kind }) => kind === "gateway").map(({ name }) => name)
+    .filter((name) => !name.includes("<"));
   const words: Readonly<Record<string, Words>> = {
     fire: events,
     test: events,
