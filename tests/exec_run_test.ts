@@ -123,6 +123,22 @@ test("with --capture a command whose reader went away finds that out", async () 
   });
 });
 
+test("with --capture output that cannot be written is told of", {
+  skip: !fs.existsSync("/dev/full"),
+}, async () => {
+  await withHome(async (home) => {
+    const through = `"$@" >/dev/full`;
+    const { stderr } = await run(home, ["--capture", "--", "echo", "lost"], { through });
+    assert.match(stderr, /warning: .*cannot be written to stdout: ENOSPC/);
+  });
+});
+
+test("a tool without a name is refused, for it would pass gates with a matcher by", async () => {
+  await withHome(async (home) => {
+    assert.equal((await run(home, ["--tool", "", "--", "true"])).exit, 64);
+  });
+});
+
 test("signals are passed on, and the exit code tells of the one that ended it", async () => {
   await withHome(async (home) => {
     const codes: (number | null)[] = [];
@@ -254,6 +270,23 @@ test("deliveries of every event are made before exec ends, and change no exit co
 });
 
 const NAMESPACES = LIBC && spawnSync("unshare", ["-p", "-f", "true"]).status === 0;
+
+// A number that no user has, but who may read this folder wherever it is.
+const STRANGER = ["setpriv", "--reuid", "54321", "--clear-groups"]
+  .concat(["--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search"]);
+
+test("a user whom the system does not know, and no HOME: the command just runs", {
+  skip: (!LIBC || spawnSync(STRANGER[0]!, [...STRANGER.slice(1), "true"]).status !== 0) &&
+    "only under Bun, as root",
+}, async () => {
+  await withHome(async (home) => {
+    // What follows `exec` is ours, but its own home is not to be named.
+    const through = `unset HOME HERMES_HOME; exec ${STRANGER.join(" ")} ` +
+      `"${[SELF.file, ...SELF.args].join('" "')}" exec -- id -u`;
+    const { exit, stdout, stderr } = await run(home, [], { through });
+    assert.deepEqual([exit, stdout.toString()], [0, "54321\n"], stderr);
+  });
+});
 
 test("as process 1 it reaps what others left behind", {
   skip: !NAMESPACES && "only through libc, where a process may have a namespace",

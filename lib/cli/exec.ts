@@ -14,9 +14,18 @@ import { Firing } from "./exec_firing.ts";
 import { type ExecOptions, readOptions } from "./exec_options.ts";
 import { type ExecRan, runCommand } from "./exec_run.ts";
 import { passSignals } from "./exec_signals.ts";
-import { writeOutput } from "./exec_write.ts";
+import { outputWriter } from "./exec_write.ts";
 import type { Io } from "./io.ts";
 import { endHooksOnSignals } from "./signals.ts";
+
+/** What one run of `exec` has to do with. */
+interface Here {
+  readonly options: ExecOptions;
+  readonly firing: Firing;
+  readonly hooks: HookSignals;
+  readonly io: Io;
+  readonly context: Context;
+}
 
 /** What is to become of the command: it is run, or why it is not. */
 type Decided = { readonly run: readonly string[] } | { readonly not: string };
@@ -25,9 +34,7 @@ type Decided = { readonly run: readonly string[] } | { readonly not: string };
 async function decide(
   verdict: Verdict,
   about: ExecFacts,
-  firing: Firing,
-  asks: boolean,
-  io: Io,
+  { options, firing, io }: Here,
 ): Promise<Decided & { readonly about: ExecFacts }> {
   const decision = stringAt(verdict, "decision");
   const message = stringAt(verdict, "message") ?? "blocked";
@@ -37,7 +44,7 @@ async function decide(
   // Before anybody is asked: nobody can say yes to it.
   if (!changed.ok) return { about: now, not: changed.reason };
   if (decision === "allow") return { about: now, run: now.argv };
-  if (!asks) return { about: now, not: `needs approval: ${message}` };
+  if (!options.asks) return { about: now, not: `needs approval: ${message}` };
   if (!await canBeAsked(io)) {
     return { about: now, not: `needs approval, and there is no terminal to ask on: ${message}` };
   }
@@ -73,16 +80,14 @@ class HookSignals {
 
 async function run(
   argv: readonly string[],
-  { capture }: ExecOptions,
-  hooks: HookSignals,
-  io: Io,
-  { startFolder }: Context,
+  { options: { capture }, firing, hooks, io, context: { startFolder } }: Here,
 ): Promise<ExecOutcome> {
   const signals = passSignals(hooks.ignored, io.stdinTty);
   hooks.leave();
   const began = performance.now();
   const path = process.env["PATH"];
-  const ran = await runCommand({ argv, startFolder, path, capture, write: writeOutput }, signals);
+  const write = outputWriter((text) => firing.warn(text));
+  const ran = await runCommand({ argv, startFolder, path, capture, write }, signals);
   hooks.take();
   signals.stop();
   if (ran.refused !== undefined) io.err(`hermes-hooks: ${printable(ran.refused)}\n`);
@@ -106,11 +111,11 @@ export async function exec(args: Args, io: Io, context: Context): Promise<number
     callId: `exec-${crypto.randomUUID()}`,
     argv: options.argv,
   };
-  const hooks = new HookSignals();
+  const here = { options, firing, hooks: new HookSignals(), io, context };
   const verdict = await firing.fire("pre_tool_call", facts.beforeFields(given));
-  const { about, ...decided } = await decide(verdict, given, firing, options.asks, io);
+  const { about, ...decided } = await decide(verdict, given, here);
   const outcome = "run" in decided
-    ? await run(decided.run, options, hooks, io, context)
+    ? await run(decided.run, here)
     : blocked(decided.not, options.blockExit, io);
   await firing.tell("post_tool_call", facts.afterFields(about, outcome));
   for (const event of options.events) {

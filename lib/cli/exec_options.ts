@@ -39,6 +39,8 @@ export async function readOptions(args: Args): Promise<ExecOptions> {
   if (!givenAsText(rest)) {
     throw new UsageError("exec takes words that are UTF-8: no hook could see what others are");
   }
+  // Every gate with a matcher would be passed by.
+  if (options.tool?.trim() === "") throw new UsageError("--tool takes a tool's name, not nothing");
   const asking = options["on-approval"] ?? "ask";
   if (asking !== "ask" && asking !== "block") {
     throw new UsageError(`--on-approval takes "block" or "ask", not "${printable(asking)}"`);
