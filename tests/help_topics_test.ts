@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
 import test from "node:test";
-import { COMMANDS, readArgs } from "../lib/cli/args.ts";
+import { COMMANDS, OPTIONS, readArgs } from "../lib/cli/args.ts";
 import { OVERVIEW, PAGES } from "../lib/cli/help.ts";
 import { main } from "../lib/cli/main.ts";
 import { TOPICS } from "../lib/cli/topics.ts";
@@ -16,9 +19,10 @@ async function help(...words: string[]) {
   return { exit: await main(words, io), out, err };
 }
 
-test("every topic is named in the overview, and can be asked for", async () => {
+test("the overview names every topic and no other, and each can be asked for", async () => {
+  const [, named = ""] = /^ {2}help \[TOPIC\].*?\bor (.*?)\n\n/ms.exec(OVERVIEW) ?? [];
+  assert.deepEqual(named.split(/,\s+/), Object.keys(TOPICS));
   for (const [name, page] of Object.entries(TOPICS)) {
-    assert.ok(OVERVIEW.includes(name), name);
     assert.ok((await help("help", name)).out.startsWith(page), name);
     for (const line of page.split("\n")) assert.ok(line.length <= 100, `${name}: ${line}`);
   }
@@ -33,6 +37,31 @@ test("every command line in a topic is one that we take", () => {
       assert.ok(command in COMMANDS, words);
     }
   }
+});
+
+test("every option in a topic is one there is, and each ends with an example", () => {
+  for (const [name, page] of Object.entries(TOPICS)) {
+    for (const [, option = ""] of page.matchAll(/(?<![\w-])--([a-z-]+)/g)) {
+      assert.ok(Object.hasOwn(OPTIONS, option), `${name}: --${option}`);
+    }
+    assert.match(page, /hermes-hooks [a-z].*\n$/, name);
+  }
+});
+
+test("the config in its topic is one without errors", async () => {
+  const [, yaml = ""] = /\n\n(hooks:\n.*?)\n\n\$/s.exec(TOPICS["config"]!) ?? [];
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "topics-"));
+  fs.writeFileSync(path.join(folder, "config.yaml"), yaml);
+  const { exit, out, err } = await help("config", "check", path.join(folder, "config.yaml"));
+  fs.rmSync(folder, { recursive: true });
+  assert.equal(exit, 0, out + err);
+  assert.match(out, /\b0 errors, 0 warnings|no problem/i);
+});
+
+test("the answers in their topic are JSON", () => {
+  const lines = TOPICS["answers"]!.match(/\{"(action|context)": "[^|\n]*\}/g) ?? [];
+  assert.ok(lines.length >= 5);
+  for (const line of lines) assert.doesNotThrow(() => JSON.parse(line), line);
 });
 
 test("config is a topic and a command: help shows both, --help the command alone", async () => {

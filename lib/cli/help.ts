@@ -24,8 +24,8 @@ usage: hermes-hooks COMMAND [OPTIONS]
   config check     the problems of a config, for CI; SARIF for code hosts
   schema           a JSON Schema of the config, for editors
   completions SH   completions for bash, zsh or fish
-  help [TOPIC]     this page, a command's own, or config, payloads, answers, exit-codes,
-                   environment
+  help [TOPIC]     this page, a command's own, or config, payloads, answers, exit-codes, consent,
+                   environment, files
 
 everywhere:
   --home DIR       the home; else $HERMES_HOME, else ~/.hermes
@@ -33,7 +33,8 @@ everywhere:
   --accept-hooks   approve and record hooks not seen before, without asking
   --json           output to parse, of list, test, doctor, events, allow, revoke and health
   --debug          log what happens, to stderr
-  --help, --version
+  --help           this page, or a command's own
+  --version        the version
 
 exit: 0 fine, 1 failed or problems found, 2 blocked, 3 approval needed, 64 usage
 of "fire pre_tool_call" only exit 0 lets a tool run
@@ -93,6 +94,9 @@ example:
 Approves configured hooks without a terminal: COMMAND as it stands in the config (quote it as one
 word), or all of them. Approving again is no error and takes up the script's present state.
 
+  --event EVENT          only as a hook of this event; may be repeated
+  --all                  every hook that is configured
+
 example:
   hermes-hooks allow '~/.hermes/agent-hooks/check.sh --strict'
 `,
@@ -118,6 +122,8 @@ example:
 
 The catalogue: every event by kind; or one in full, with fields, sample, privacy note and the
 answers that count.
+
+  --variant V            another sample of the event
 
 example:
   hermes-hooks events pre_tool_call
@@ -264,7 +270,8 @@ then post_tool_call with what came of it. Nothing of ours is on stdout. Works wi
   --no-server            ask nothing of the listener of this home
 
 exit: the command's own; 128 and the signal's number; 127 not found, 126 cannot be executed;
---block-exit when it was not run; 1 the config cannot be read
+--block-exit when it was not run; 1 the config cannot be read, 64 usage: not run either. Neither
+post_tool_call, nor --event, nor a delivery that was not made changes it
 
 example, a line of a crontab that reports to a webhook:
   15 3 * * *  hermes-hooks exec --event on_session_end -- /usr/local/bin/backup.sh
@@ -318,11 +325,16 @@ sending from it meanwhile.
   purge                  removed for good, but those being sent
   enable                 lifts what keeps a target from being sent to: a 410 it answered, a pause
   flush                  sends what is due and ends, for cron; leaves it to the listener when one
-                         runs. --flush SECONDS: at most so long, default 60
+                         runs
 
-filter, all of it must match:
-  --target NAME  --event EVENT  --state waiting|retrying|sending|dead (may be repeated)
-  --before T  --after T  when it was fired: a time, or an age such as 90m, 2h or 7d
+filter, all of it must match, and the other options:
+  --target NAME          the target's name
+  --event EVENT          the event that it carries
+  --state STATE          waiting, retrying, sending or dead; may be repeated
+  --before T, --after T  when it was fired: a time, or an age such as 90m, 2h or 7d
+  --all                  all there are, for redeliver and purge
+  --limit N              how many list shows; default 100
+  --flush SECONDS        how long flush may take at most; default 60
 
 exit: 0 fine, 1 nothing is kept, no such delivery, or flush left something that was due
 

@@ -82,6 +82,26 @@ exits with the code of its command, 127 and 126 when that cannot be started, and
 
   hermes-hooks fire pre_tool_call < call.json && run-the-tool
 `,
+  consent: `consent: what runs, and who said that it may
+
+A shell hook runs when its event and its exact command, after \${NAME} is replaced, were approved;
+<home>/shell-hooks-allowlist.json keeps that. Plugins, gateway hooks and webhooks need no approval:
+plugins.enabled and the config name them.
+
+A hook not seen before
+  on a terminal       fire, serve and exec ask; yes is recorded
+  without one         it is left out, with a warning; with fail_closed it is shown as UNARMED
+  --accept-hooks, HERMES_ACCEPT_HOOKS=1, hooks_auto_accept: true
+                      approve without asking, and record it; for containers and CI
+
+An approval is for good: editing the script keeps it, and list and doctor report the drift. Another
+command, by one character, is another hook. list, test and events never record.
+
+Beforehand, as an installation does:  hermes-hooks allow --all
+One, as it stands in the config:      hermes-hooks allow '~/hooks/check.sh' --event pre_tool_call
+What runs and what does not:          hermes-hooks list
+To take it back:                      hermes-hooks revoke '~/hooks/check.sh'
+`,
   environment: `environment: the variables that are read
 
 HERMES_HOME           the home; --home wins
@@ -94,9 +114,30 @@ NOTIFY_SOCKET         serve tells a service manager that it is ready
 what secret_env and serve.token_env name        secrets; hooks do not get them
 
 What the environment lacks is taken from <home>/.env; that file may not set HERMES_HOME. No file of
-the working folder is ever read. A hook gets the whole environment, HERMES_HOME and
+the working folder is ever read. A hook gets all of it but those secrets, and HERMES_HOME and
 HERMES_HOOK_EVENT.
 
   HERMES_HOME=/etc/hermes hermes-hooks list
+`,
+  files: `files: what is in a home
+
+yours
+  config.yaml                  what runs and who is told; hermes-hooks help config
+  .env                         variables that the environment lacks; secrets; mode 0600
+  agent-hooks/                 scripts that the config names; they may be anywhere
+  plugins/NAME/                a plugin: plugin.yaml, and plugin.ts, plugin.js or __init__.py
+  hooks/NAME/                  a gateway hook: HOOK.yaml and a handler
+written by the program
+  shell-hooks-allowlist.json   approvals, mode 0600
+  run/                         of serve: its socket, and the token for TCP
+  outbound.db                  deliveries that wait, with queue: sqlite
+  logs/outbound.log            deliveries that failed when nobody was there to tell
+  hook_outputs/                contexts too long for a turn, whole
+
+Whoever can write these owns the account that hooks run as: list and doctor warn when others can.
+Nothing is written anywhere else, but where output_spill.directory says, and a socket whose path
+would be too long, which stands below $XDG_RUNTIME_DIR, $TMPDIR or /tmp.
+
+To lay one out:  hermes-hooks init
 `,
 };
