@@ -21,6 +21,7 @@ function onlyPrograms(...names: string[]): string {
   }
   return folder;
 }
+const INPUT = path.join(fresh(), "payload.json");
 const BARE = ["sh", "awk", "cat", "mkdir", "date", "git"];
 /** With all that is here, and with nothing but what the hooks ask for: no jq, no python3, no node. */
 const PATHS = [process.env["PATH"]!, onlyPrograms(...BARE)];
@@ -32,8 +33,10 @@ interface Setting {
 }
 
 function run(hook: string, input: string, { path: programs, cwd, env }: Setting = {}) {
-  const ran = spawnSync("/bin/sh", [path.join(root, "hooks", `${hook}.sh`)], {
-    input,
+  // From a file: a hook may end without reading, and Deno's spawnSync then tells of EPIPE, not of the end.
+  fs.writeFileSync(INPUT, input);
+  const script = path.join(root, "hooks", `${hook}.sh`);
+  const ran = spawnSync("/bin/sh", ["-c", 'exec /bin/sh "$0" <"$1"', script, INPUT], {
     encoding: "utf8",
     ...(cwd ? { cwd } : {}),
     env: { HOME: "/home/ada", PATH: programs ?? PATHS[0]!, ...env },
