@@ -1,11 +1,10 @@
 /**
  * What sending costs, against a sender that makes one delivery at a time with a new connection each,
- * in the same run and in turn. The sink is a process of its own.
+ * in the same run and in turn.
  *
  *   bun scripts/bench_outbound.ts
  */
 import { Buffer } from "node:buffer";
-import { spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
 import http from "node:http";
 import process from "node:process";
@@ -13,48 +12,11 @@ import { createOutbox } from "../lib/outbound/outbox.ts";
 import { readTargets, type Target } from "../lib/outbound/target.ts";
 import { readYaml } from "../lib/config/yaml.ts";
 import { call } from "../tests/programs/outbound_outbox.ts";
-
-declare const Bun: {
-  serve(options: {
-    port: number;
-    hostname: string;
-    idleTimeout: number;
-    fetch(request: Request): Promise<Response>;
-  }): { port: number };
-};
+import { withSink } from "./bench_sink.ts";
 
 const TARGETS = 8;
 const padding = "x".repeat(700);
 const event = call("post_tool_call", { note: padding }, "terminal");
-
-/** A server that answers every POST after `delayMs`, as cheaply as it can. */
-function serve(delayMs: number): void {
-  const server = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    idleTimeout: 0,
-    async fetch(request) {
-      await request.arrayBuffer();
-      if (delayMs) await new Promise((resolve) => setTimeout(resolve, delayMs));
-      return new Response("ok");
-    },
-  });
-  console.log(server.port);
-}
-
-async function withSink<T>(delayMs: number, body: (port: number) => Promise<T>): Promise<T> {
-  const child = spawn(process.execPath, [process.argv[1]!, "sink", String(delayMs)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const port = await new Promise<number>((resolve) =>
-    child.stdout.once("data", (text) => resolve(Number(text)))
-  );
-  try {
-    return await body(port);
-  } finally {
-    child.kill();
-  }
-}
 
 function targetsAt(port: number, maxQueue: number): readonly Target[] {
   const items = Array.from(
@@ -162,11 +124,8 @@ async function flood() {
   await outbox.close();
 }
 
-if (process.argv[2] === "sink") serve(Number(process.argv[3]));
-else {
-  await compare("fast sink", 0, 10_000, 10_000, 3);
-  await compare("sink of 100 ms", 100, 200, 25, 1);
-  await enqueueCost();
-  await flood();
-  process.exit(0);
-}
+await compare("fast sink", 0, 10_000, 10_000, 3);
+await compare("sink of 100 ms", 100, 200, 25, 1);
+await enqueueCost();
+await flood();
+process.exit(0);

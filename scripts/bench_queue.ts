@@ -3,10 +3,8 @@
  *
  *   scripts/bench queue              accepting and delivering, and a cold `fire`
  *   scripts/bench queue backlog [N]  resident memory while N (1,000,000) deliveries wait
- *
- * The sink is a process of its own, on loopback.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -18,6 +16,7 @@ import type { Outbox } from "../lib/outbound/outbox.ts";
 import { readTargets, type Target } from "../lib/outbound/target.ts";
 import { call } from "../tests/programs/outbound_outbox.ts";
 import { startRedis } from "../tests/programs/redis_server.ts";
+import { withSink } from "./bench_sink.ts";
 
 const TARGETS = 8;
 const RUNS = Number(process.env["RUNS"] ?? 3);
@@ -29,21 +28,6 @@ const BINARY = path.join(ROOT, "dist", "hermes-hooks");
 const median = (list: readonly number[]) => list.toSorted((a, b) => a - b)[list.length >> 1]!;
 const percentile = (list: readonly number[], share: number) =>
   list.toSorted((a, b) => a - b)[Math.floor(list.length * share)]!;
-
-async function withSink<T>(body: (port: number) => Promise<T>): Promise<T> {
-  const script = path.join(ROOT, "scripts", "bench_outbound.ts");
-  const child = spawn(process.execPath, [script, "sink", "0"], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const port = await new Promise<number>((resolve) =>
-    child.stdout.once("data", (text) => resolve(Number(text)))
-  );
-  try {
-    return await body(port);
-  } finally {
-    child.kill();
-  }
-}
 
 function configText(port: number, queue: string): string {
   const items = Array.from(
@@ -124,7 +108,7 @@ function acceptMs(bench: Bench): Promise<number[]> {
 }
 
 async function compareEngines(benches: readonly Bench[]): Promise<void> {
-  await withSink(async (port) => {
+  await withSink(0, async (port) => {
     const rates = new Map<string, number[]>(benches.map(({ name }) => [name, []]));
     for (let run = 0; run < RUNS; run++) {
       for (const bench of benches) rates.get(bench.name)!.push(await endToEnd(bench, port));
@@ -146,7 +130,7 @@ async function compareEngines(benches: readonly Bench[]): Promise<void> {
 
 /** Medians of a cold `fire` with memory and with sqlite, in turn, in ms. */
 async function coldFire(): Promise<void> {
-  await withSink((port) => {
+  await withSink(0, (port) => {
     const homes = ["memory", "sqlite"].map((queue) => {
       const home = mkdtempSync(path.join(os.tmpdir(), "bench-fire-"));
       mkdirSync(path.join(home, "run"), { mode: 0o700 });

@@ -5,13 +5,14 @@ import { readRegistry, type Registry } from "../dispatch/registry.ts";
 import { type Json, JsonNumber, printable, writeJson } from "../events/json.ts";
 import { problemText } from "../events/problem.ts";
 import { LIFTED, NotAccepted, type QueueCounts } from "../outbound/engine.ts";
-import { keptJson, nameOfKey } from "../outbound/kept_json.ts";
+import { keptJson } from "../outbound/kept_json.ts";
 import { type OpenKept, openKept } from "../outbound/open_kept.ts";
 import { readTargets, type Target } from "../outbound/target.ts";
+import { TargetNames } from "../outbound/target_names.ts";
 import { type Args, UsageError } from "./args.ts";
 import { filterOf, isEmpty } from "./deliveries_filter.ts";
 import { flush } from "./deliveries_flush.ts";
-import { keptLines, nameIn, statusJson, statusLines } from "./deliveries_text.ts";
+import { keptLines, statusJson, statusLines } from "./deliveries_text.ts";
 import type { Io } from "./io.ts";
 import { counted, line, styleFor } from "./style.ts";
 
@@ -23,6 +24,7 @@ export interface Kept {
   readonly registry: Registry;
   readonly queue: QueueSettings;
   readonly targets: readonly Target[];
+  readonly names: TargetNames;
   readonly open: OpenKept;
   readonly counts: ReadonlyMap<string, QueueCounts>;
 }
@@ -38,27 +40,24 @@ function print({ io }: Kept, value: Json): number {
 
 const count = (value: number) => new JsonNumber(String(value));
 
-/** The keys that a name stands for: configured targets, else those that only the queue knows. */
-function keysOf({ targets, counts }: Kept, name: string): readonly string[] {
-  const keys = targets.filter((target) => target.name === name).map(({ key }) => key);
-  return keys.length > 0 ? keys : [...counts.keys()].filter((key) => nameOfKey(key) === name);
-}
+const keysOf = ({ names, counts }: Kept, name: string) => names.keysOf(name, counts.keys());
 
 const filtered = (kept: Kept, words: readonly string[]) =>
   filterOf(kept.args, words, kept.context.now(), (name) => keysOf(kept, name));
 
 async function status(kept: Kept, words: readonly string[]): Promise<number> {
   if (words.length > 0) throw new UsageError("deliveries status takes no further words");
-  const { args, io, targets, counts, open, context } = kept;
+  const { args, io, names, targets, counts, open, context } = kept;
+  const configured = targets.map(({ key }) => key);
   const statuses = await open.kept.statuses();
-  if (args.options.json) return print(kept, statusJson(targets, counts, statuses));
+  if (args.options.json) return print(kept, statusJson(configured, names, counts, statuses));
   const style = styleFor(io.stdoutTty, context.env);
-  io.out(statusLines(targets, counts, statuses, style).join("\n") + "\n");
+  io.out(statusLines(configured, names, counts, statuses, style).join("\n") + "\n");
   return 0;
 }
 
 async function list(kept: Kept, words: readonly string[]): Promise<number> {
-  const { args, io, targets, open, context } = kept;
+  const { args, io, names, open, context } = kept;
   const filter = filtered(kept, words);
   const limit = wholeNumber("limit", args.options.limit) ?? PAGE;
   const found = await open.kept.find(filter, { limit: limit + 1 });
@@ -67,7 +66,7 @@ async function list(kept: Kept, words: readonly string[]): Promise<number> {
     return print(
       kept,
       new Map<string, Json>([
-        ["deliveries", shown.map((each) => keptJson(each, nameIn(targets, each.target)))],
+        ["deliveries", shown.map((each) => keptJson(each, names.of(each.target)))],
         ["more", found.length > limit],
       ]),
     );
@@ -75,7 +74,7 @@ async function list(kept: Kept, words: readonly string[]): Promise<number> {
   const style = styleFor(io.stdoutTty, context.env);
   const lines = shown.length === 0
     ? ["no deliveries"]
-    : keptLines(shown, targets, context.now(), style);
+    : keptLines(shown, names, context.now(), style);
   if (found.length > limit) lines.push(`… and more: --limit ${limit * 10}, or narrow it`);
   io.out(lines.join("\n") + "\n");
   return 0;
@@ -83,7 +82,7 @@ async function list(kept: Kept, words: readonly string[]): Promise<number> {
 
 async function show(kept: Kept, words: readonly string[]): Promise<number> {
   if (words.length !== 1) throw new UsageError("deliveries show takes one id");
-  const { io, targets, open } = kept;
+  const { io, names, open } = kept;
   const [found] = await open.kept.find(filtered(kept, words));
   if (!found) {
     io.err(
@@ -91,7 +90,7 @@ async function show(kept: Kept, words: readonly string[]): Promise<number> {
     );
     return 1;
   }
-  return print(kept, keptJson(found, nameIn(targets, found.target), true));
+  return print(kept, keptJson(found, names.of(found.target), true));
 }
 
 async function change(
@@ -160,13 +159,8 @@ export async function deliveries(args: Args, io: Io, context: Context): Promise<
   if (fatal) return failed(io, problemText(fatal));
   const { targets } = readTargets(registry.root, context.configFile, context.env);
   try {
-    const open = await openKept(queue, {
-      home: context.home,
-      log: context.log,
-      now: context.now,
-      retainMs: queue.retainMs,
-      target: (key) => targets.find((target) => target.key === key)?.options,
-    });
+    const { home, log, now } = context;
+    const open = await openKept({ home, log, now, queue, targets });
     if (!open) {
       return failed(
         io,
@@ -176,7 +170,11 @@ export async function deliveries(args: Args, io: Io, context: Context): Promise<
     }
     try {
       const counts = await open.counts();
-      return await run({ args, io, context, registry, queue, targets, open, counts }, words);
+      const names = new TargetNames(targets.map(({ key, name }) => [key, name]));
+      return await run(
+        { args, io, context, registry, queue, targets, names, open, counts },
+        words,
+      );
     } finally {
       await open.close();
     }

@@ -1,20 +1,15 @@
 /** Which kept deliveries a command line means. */
 import type { KeptFilter, KeptState } from "../outbound/engine.ts";
+import { readDuration } from "../config/duration.ts";
 import { printable } from "../events/json.ts";
 import { type Args, UsageError } from "./args.ts";
 
 const STATES: readonly KeptState[] = ["waiting", "retrying", "sending", "dead"];
-const UNITS: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
 
 /** A moment: an ISO time, or an age such as `2h` before now. */
 function moment(name: string, text: string, now: Date): Date {
-  const [, count, unit] = /^([0-9]{1,9})([smhd])$/.exec(text) ?? [];
-  if (count) return new Date(now.getTime() - Number(count) * UNITS[unit!]!);
+  const age = /^[0-9]+[smhd]$/.test(text) ? readDuration(text) : undefined;
+  if (age !== undefined) return new Date(now.getTime() - age);
   const date = /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T.*)?$/.test(text) ? new Date(text) : undefined;
   if (date && !Number.isNaN(date.getTime())) return date;
   throw new UsageError(

@@ -2,9 +2,9 @@
 import { openOutbox } from "../outbound/open_outbox.ts";
 import type { Outbox } from "../outbound/outbox.ts";
 import { SentElsewhere } from "../outbound/queue.ts";
-import { printable } from "../events/json.ts";
 import { UsageError } from "./args.ts";
 import type { Kept } from "./deliveries.ts";
+import { flushSeconds } from "./fire.ts";
 import { line } from "./style.ts";
 
 /** How long it goes on unless told, and the longest it may be told, in seconds. */
@@ -16,20 +16,10 @@ const DRAIN_MS = 65_000;
 /** How often it is tried to be the one that sends, in ms. */
 const TURN_MS = 100;
 
-function seconds({ args }: Kept): number {
-  const { flush } = args.options;
-  if (flush === undefined) return DEFAULT_S;
-  const value = /^[0-9]+(?:\.[0-9]+)?$/.test(flush) ? Number(flush) : NaN;
-  if (value <= MOST_S) return value;
-  throw new UsageError(
-    `--flush takes seconds from 0 to ${MOST_S}, not "${printable(flush)}"`,
-  );
-}
-
 /** Runs it: exit 1 when something that was due could not be sent in time, or is a dead letter now. */
 export async function flush(kept: Kept, words: readonly string[]): Promise<number> {
   if (words.length > 0) throw new UsageError("deliveries flush takes no further words");
-  const ms = seconds(kept) * 1000;
+  const ms = flushSeconds(kept.args, DEFAULT_S, MOST_S) * 1000;
   const { io, context: { home, env, log, now }, queue, targets, registry } = kept;
   if (registry.safeMode) {
     io.err("hermes-hooks: safe mode: nothing is sent\n");

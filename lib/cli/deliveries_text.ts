@@ -1,16 +1,9 @@
 /** Kept deliveries and their targets as `deliveries` shows them. */
+import { SPANS } from "../config/duration.ts";
 import { fromJs, type Json } from "../events/json.ts";
 import type { KeptDelivery, QueueCounts, TargetStatus } from "../outbound/engine.ts";
-import { nameOfKey } from "../outbound/kept_json.ts";
-import type { Target } from "../outbound/target.ts";
+import type { TargetNames } from "../outbound/target_names.ts";
 import { column, line, type Style } from "./style.ts";
-
-/** A target's name by its key. */
-export function nameIn(targets: readonly Target[], key: string): string {
-  return targets.find((target) => target.key === key)?.name ?? nameOfKey(key);
-}
-
-const SPANS = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "m"], [1_000, "s"]] as const;
 
 /** `3h`, `12m`, `0s`: the largest unit that is at least 1. */
 export function span(ms: number): string {
@@ -21,7 +14,7 @@ export function span(ms: number): string {
 /** One line a delivery, under a heading. */
 export function keptLines(
   deliveries: readonly KeptDelivery[],
-  targets: readonly Target[],
+  names: TargetNames,
   now: Date,
   style: Style,
 ): string[] {
@@ -36,7 +29,7 @@ export function keptLines(
       : `in ${span(due)}`;
     return {
       state,
-      cells: [id, nameIn(targets, target), event, state, age, String(attempts), next].map(line),
+      cells: [id, names.of(target), event, state, age, String(attempts), next].map(line),
       why: why ? line(why.error) : "",
     };
   });
@@ -58,26 +51,31 @@ type Statuses = ReadonlyMap<string, TargetStatus>;
 type Counts = ReadonlyMap<string, QueueCounts>;
 
 /** Every target that is configured or that the queue knows. */
-function everyKey(targets: readonly Target[], counts: Counts, statuses: Statuses): string[] {
+function everyKey(configured: readonly string[], counts: Counts, statuses: Statuses): string[] {
   const known = [...counts].filter(([, { waiting, inFlight, dead = 0 }]) =>
     waiting + inFlight + dead > 0
   );
   return [
     ...new Set([
-      ...targets.map(({ key }) => key),
+      ...configured,
       ...known.map(([key]) => key),
       ...statuses.keys(),
     ]),
   ];
 }
 
-/** How each target stands. */
-export function statusJson(targets: readonly Target[], counts: Counts, statuses: Statuses): Json {
-  const shown = everyKey(targets, counts, statuses).map((key): Json => {
+/** How each target stands; `configured` are the keys of those in the config. */
+export function statusJson(
+  configured: readonly string[],
+  names: TargetNames,
+  counts: Counts,
+  statuses: Statuses,
+): Json {
+  const shown = everyKey(configured, counts, statuses).map((key): Json => {
     const { waiting = 0, inFlight = 0, dead = 0 } = counts.get(key) ?? {};
     return fromJs({
-      name: nameIn(targets, key),
-      configured: targets.some((target) => target.key === key),
+      name: names.of(key),
+      configured: names.has(key),
       waiting: waiting + inFlight,
       dead,
       ...statuses.get(key),
@@ -88,21 +86,22 @@ export function statusJson(targets: readonly Target[], counts: Counts, statuses:
 
 /** The same for people. */
 export function statusLines(
-  targets: readonly Target[],
+  configured: readonly string[],
+  names: TargetNames,
   counts: Counts,
   statuses: Statuses,
   style: Style,
 ): string[] {
-  const keys = everyKey(targets, counts, statuses);
+  const keys = everyKey(configured, counts, statuses);
   if (keys.length === 0) return ["no targets"];
   return keys.flatMap((key) => {
     const { waiting = 0, inFlight = 0, dead = 0 } = counts.get(key) ?? {};
     const { disabled, paused } = statuses.get(key) ?? {};
-    const name = nameIn(targets, key);
+    const name = names.of(key);
     const lines = [
       `${style.bold(line(name))}  ${waiting + inFlight} waiting, ${dead} dead`,
     ];
-    if (!targets.some((target) => target.key === key)) {
+    if (!names.has(key)) {
       lines.push(`  ${style.warn} not configured any more: what waits is kept, not sent`);
     }
     if (disabled) {

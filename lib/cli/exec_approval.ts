@@ -13,7 +13,10 @@ export async function canBeAsked({ stdinTty, stderrTty }: Io): Promise<boolean> 
 
 /** What a person says to a command that is held up; no answer is a no. */
 export async function askAbout(io: Io, about: ExecFacts, message: string): Promise<boolean> {
-  const { openTerminal } = await import("../platform/tty.ts");
+  const [{ openTerminal }, { saysYes }] = await Promise.all([
+    import("../platform/tty.ts"),
+    import("../consent/prompt.ts"),
+  ]);
   const terminal = openTerminal({ stdinTty: false });
   if (!terminal) return false;
   const question = [
@@ -23,8 +26,9 @@ export async function askAbout(io: Io, about: ExecFacts, message: string): Promi
     `  command: ${printable(quoteWords(about.argv))}`,
     "Run it? [y/N]: ",
   ].join("\n");
-  const answer = await terminal.line(() => io.err(question));
-  terminal.close();
-  if (answer.kind !== "line") io.err("\n");
-  return answer.kind === "line" && /^(?:y|yes)$/i.test(answer.text.trim());
+  try {
+    return await saysYes(terminal, question, (text) => io.err(text));
+  } finally {
+    terminal.close();
+  }
 }

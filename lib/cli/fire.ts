@@ -123,13 +123,17 @@ async function answer(
  * sender down.
  * @throws UsageError for what is no number of seconds, or too many
  */
-export function flushSeconds(args: Args, fallback = process.pid === 1 ? 10 : 0): number {
+export function flushSeconds(
+  args: Args,
+  fallback = process.pid === 1 ? 10 : 0,
+  most = MOST_FLUSH,
+): number {
   const { flush } = args.options;
   if (flush === undefined) return fallback;
   const seconds = /^[0-9]+(?:\.[0-9]+)?$/.test(flush) ? Number(flush) : NaN;
-  if (seconds <= MOST_FLUSH) return seconds;
+  if (seconds <= most) return seconds;
   throw new UsageError(
-    `--flush takes seconds from 0 to ${MOST_FLUSH}, not "${printable(flush)}"`,
+    `--flush takes seconds from 0 to ${most}, not "${printable(flush)}"`,
   );
 }
 

@@ -5,9 +5,9 @@ import { type QueueSettings, readQueueSettings } from "../config/queue_settings.
 import type { Registry } from "../dispatch/registry.ts";
 import type { Problem } from "../events/problem.ts";
 import { NotAccepted } from "../outbound/engine.ts";
-import { nameOfKey } from "../outbound/kept_json.ts";
 import { openKept } from "../outbound/open_kept.ts";
 import type { Target } from "../outbound/target.ts";
+import { TargetNames } from "../outbound/target_names.ts";
 
 const PATH = "hermes_hooks.outbound.queue";
 
@@ -50,18 +50,12 @@ async function letters(
   targets: readonly Target[],
   warn: (message: string) => Problem,
 ): Promise<Problem[]> {
-  const open = await openKept(settings, {
-    home,
-    log,
-    now,
-    retainMs: settings.retainMs,
-    target: (key) => targets.find((target) => target.key === key)?.options,
-  });
+  const open = await openKept({ home, log, now, queue: settings, targets });
   if (!open) return [];
   try {
     const [counts, statuses] = [await open.counts(), await open.kept.statuses()];
-    const name = (key: string) =>
-      targets.find((target) => target.key === key)?.name ?? nameOfKey(key);
+    const names = new TargetNames(targets.map(({ key, name }) => [key, name]));
+    const name = (key: string) => names.of(key);
     const dead = [...counts].flatMap(([key, { dead = 0 }]) =>
       dead === 0 ? [] : [warn(
         `target "${name(key)}": ${dead} dead letter${dead === 1 ? " waits" : "s wait"}: see ` +

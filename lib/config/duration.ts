@@ -22,7 +22,8 @@ export function readDuration(value: unknown): number | undefined {
   return count === undefined ? undefined : Math.round(Number(count) * UNITS[unit]!);
 }
 
-const SPANS = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "m"], [1_000, "s"]] as const;
+/** Units in ms, the longest first. */
+export const SPANS = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "m"], [1_000, "s"]] as const;
 
 /** A span in the largest unit that it is a whole number of: `72h` is `3d`, 90 s is `90s`. */
 export function durationText(ms: number): string {

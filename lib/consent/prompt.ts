@@ -22,7 +22,16 @@ export async function askOnTerminal(
   hook: AskedHook,
   write: (text: string) => void = writeToStderr,
 ): Promise<boolean> {
-  const answer = await terminal.line(() => write(questionText(hook)));
+  return await saysYes(terminal, questionText(hook), write);
+}
+
+/** Asks a question; `true` only for y or yes (trimmed, in any case). */
+export async function saysYes(
+  terminal: Terminal,
+  question: string,
+  write: (text: string) => void,
+): Promise<boolean> {
+  const answer = await terminal.line(() => write(question));
   if (answer.kind !== "line") {
     write("\n");
     return false;

@@ -1,22 +1,34 @@
-/** Tells of dropped deliveries once a burst, with the count. */
+/** Counts what is dropped, and tells of it once a burst, with the count. */
 
-/** Milliseconds without a drop that end a burst; a burst that does not end is told of this often. */
-const QUIET_MS = 1_000, LONG_MS = 60_000;
+/** How drops are told of. */
+export interface DropsOptions {
+  readonly tell: (target: string, count: number) => void;
+  /** Milliseconds without a drop that end a burst. Default 1,000. */
+  readonly quietMs?: number;
+}
+
+/** A burst that does not end is told of this often, in ms. */
+const LONG_MS = 60_000;
+/** Timers may fire a little early. */
+const EARLY_MS = 10;
 
 interface Burst {
   count: number;
   readonly began: number;
-  timer: ReturnType<typeof setTimeout>;
+  last: number;
 }
 
-/** The drops of one process. */
+/** The drops of one process. A drop costs no timer of its own: there may be floods of them. */
 export class Drops {
   readonly #bursts = new Map<string, Burst>();
   readonly #totals = new Map<string, number>();
-  readonly #tell: (target: string, count: number) => void;
+  readonly #tell: DropsOptions["tell"];
+  readonly #quietMs: number;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(tell: (target: string, count: number) => void) {
+  constructor({ tell, quietMs = 1_000 }: DropsOptions) {
     this.#tell = tell;
+    this.#quietMs = quietMs;
   }
 
   /** How many of a target's since start. */
@@ -26,28 +38,44 @@ export class Drops {
 
   /** Counts them in. */
   add(target: string, count: number): void {
+    const now = performance.now();
     this.#totals.set(target, this.total(target) + count);
-    const burst = this.#bursts.get(target);
-    clearTimeout(burst?.timer);
-    const began = burst?.began ?? performance.now();
-    const sum = (burst?.count ?? 0) + count;
-    const timer = setTimeout(() => this.#end(target), QUIET_MS);
-    // A warning that is still to come keeps no process alive: closing gives it too.
-    timer.unref();
-    this.#bursts.set(target, { count: sum, began, timer });
-    if (performance.now() - began > LONG_MS) this.#end(target);
+    let burst = this.#bursts.get(target);
+    if (!burst) this.#bursts.set(target, burst = { count: 0, began: now, last: now });
+    burst.count += count;
+    burst.last = now;
+    if (now - burst.began > LONG_MS) this.#end(target, burst);
+    this.#watch();
   }
 
-  #end(target: string): void {
-    const burst = this.#bursts.get(target);
-    if (!burst) return;
-    clearTimeout(burst.timer);
+  /** Looks again when the earliest of the bursts may be over. */
+  #watch(): void {
+    if (this.#timer !== undefined || this.#bursts.size === 0) return;
+    const earliest = Math.min(...[...this.#bursts.values()].map(({ last }) => last));
+    const left = earliest + this.#quietMs - performance.now();
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.tell(performance.now() - this.#quietMs + EARLY_MS);
+      this.#watch();
+    }, Math.max(1, left));
+    // A warning that is still to come keeps no process alive: draining and closing give it too.
+    this.#timer.unref();
+  }
+
+  /** Tells of the bursts whose last drop was before `until`; default: of all. */
+  tell(until = Infinity): void {
+    for (const [target, burst] of this.#bursts) if (burst.last <= until) this.#end(target, burst);
+  }
+
+  #end(target: string, { count }: Burst): void {
     this.#bursts.delete(target);
-    this.#tell(target, burst.count);
+    this.#tell(target, count);
   }
 
-  /** Tells of what was not told yet. */
+  /** Tells of what was not told yet, and watches no more. */
   close(): void {
-    for (const target of [...this.#bursts.keys()]) this.#end(target);
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.tell();
   }
 }

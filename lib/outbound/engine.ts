@@ -108,6 +108,12 @@ export class NotAccepted extends Error {
   }
 }
 
+/** The refusal of a target that is full and says `when_full: refuse`. */
+export function queueFull(name: string, maxQueue: number): NotAccepted {
+  const message = `the queue of "${name}" is full (max_queue ${maxQueue}, when_full: refuse)`;
+  return new NotAccepted(message, "full");
+}
+
 /** Where a kept delivery stands: new, tried before, being sent, or given up. */
 export type KeptState = "waiting" | "retrying" | "sending" | "dead";
 

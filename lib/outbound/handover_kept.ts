@@ -2,13 +2,14 @@
  * How a one-shot command hands its deliveries over where they are kept: they are in the queue, safe,
  * before the command ends; then somebody is found who sends them.
  */
-import { readQueueSettings } from "../config/queue_settings.ts";
+import { type QueueSettings, readQueueSettings } from "../config/queue_settings.ts";
 import { problemText } from "../events/problem.ts";
 import type { Call } from "../sources/hook.ts";
 import { type Delivery, NotAccepted } from "./engine.ts";
 import type { Flushed, HandedOver, HandOver } from "./handover.ts";
 import { type Parcel, proxiesOf } from "./handover_parcel.ts";
 import { leaveWithSender } from "./handover_sender.ts";
+import { fatesWithin } from "./kept_fates.ts";
 import { type OpenKept, openKept } from "./open_kept.ts";
 import type { Target } from "./target.ts";
 
@@ -37,17 +38,17 @@ export async function handOverKept(parcel: KeptParcel, how: HandOver): Promise<H
     const { targets } = parcel;
     // What the store has to say, such as that a broken file was set aside, stands in the verdict.
     const said: string[] = [];
-    const open = await openKept(settings, {
+    const open = await openKept({
       home,
       log: (level, text) => {
         if (level === "warning" || level === "error") said.push(text);
       },
       now: () => new Date(),
-      retainMs: settings.retainMs,
-      target: (key) => targets.find((target) => target.key === key)?.options,
+      queue: settings,
+      targets,
     });
     if (!open) return notAccepted(parcel, "the queue keeps nothing");
-    const handed = await accepted(parcel, how, open, settings.queue.kind === "sqlite");
+    const handed = await accepted(parcel, how, open, settings);
     return { ...handed, warnings: [...said, ...handed.warnings] };
   } catch (error) {
     const { message } = error as Error;
@@ -88,7 +89,7 @@ async function accepted(
   parcel: KeptParcel,
   how: HandOver,
   open: OpenKept,
-  needsSender: boolean,
+  { queue, retainMs }: QueueSettings,
 ): Promise<HandedOver> {
   const { deliveries, targets } = parcel;
   const named = new Map(targets.map(({ key, name }) => [key, name]));
@@ -101,8 +102,10 @@ async function accepted(
         ? []
         : [`outbound "${named.get(target) ?? "?"}": queue full, 1 delivery dropped`]
     );
-    if (needsSender && queued.length > 0 && await open.sending() !== "listener") {
-      const started = await startSender(parcel, how);
+    // With redis whoever listens sends, wherever that is.
+    const needsSender = queue.kind === "sqlite" && queued.length > 0;
+    if (needsSender && await open.sending() !== "listener") {
+      const started = await startSender(parcel, how, retainMs);
       if (started !== undefined) warnings.push(started);
     }
     if (how.flushMs > 0) flushed = untilMade(open, queued, named, how.flushMs);
@@ -115,9 +118,9 @@ async function accepted(
 /** What went wrong, if anything: the deliveries are kept all the same. */
 async function startSender(
   { targets }: KeptParcel,
-  { context: { home, env }, uid, self, root }: HandOver,
+  { context: { home, env }, uid, self }: HandOver,
+  retainMs: number,
 ): Promise<string | undefined> {
-  const { settings: { retainMs } } = readQueueSettings(root, "");
   const parcel: Parcel = {
     deliveries: [],
     targets: targets.filter(({ options }) => options.disabled === undefined),
@@ -138,28 +141,19 @@ async function untilMade(
   named: ReadonlyMap<string, string>,
   ms: number,
 ): Promise<Flushed> {
-  const ids = deliveries.map(({ id }) => id);
-  const deadline = performance.now() + ms;
   try {
-    for (;;) {
-      const fates = await open.kept.fates(ids);
-      const pending = [...fates.values()].includes("pending");
-      const left = deadline - performance.now();
-      if (!pending || left <= 0) {
-        return {
-          warnings: deliveries.flatMap(({ id, target }) => {
-            const fate = fates.get(id);
-            if (fate === undefined) return [];
-            const what = fate === "dead"
-              ? "it is a dead letter; see hermes-hooks deliveries show"
-              : "it is kept, and will be tried again";
-            const name = named.get(target) ?? "?";
-            return [`outbound "${name}": ${id} not delivered within ${ms / 1000} s: ${what}`];
-          }),
-        };
-      }
-      await new Promise((resolve) => setTimeout(resolve, Math.min(left, 20)));
-    }
+    const fates = await fatesWithin(open.kept, deliveries.map(({ id }) => id), ms);
+    return {
+      warnings: deliveries.flatMap(({ id, target }) => {
+        const fate = fates.get(id);
+        if (fate === undefined) return [];
+        const what = fate === "dead"
+          ? "it is a dead letter; see hermes-hooks deliveries show"
+          : "it is kept, and will be tried again";
+        const name = named.get(target) ?? "?";
+        return [`outbound "${name}": ${id} not delivered within ${ms / 1000} s: ${what}`];
+      }),
+    };
   } catch (error) {
     const { message } = error as Error;
     return { warnings: [`whether the deliveries were made is not known: ${message}`] };

@@ -2,11 +2,6 @@
 import { type Json, JsonNumber, type JsonObject, parseJson } from "../events/json.ts";
 import type { KeptDelivery } from "./engine.ts";
 
-/** A target's name from its key, for one that is not configured any more. */
-export function nameOfKey(key: string): string {
-  return key.replace(/ [0-9a-f]{12}(?: #[0-9]+)?$/, "");
-}
-
 /**
  * A delivery as it is shown.
  * @param name its target's

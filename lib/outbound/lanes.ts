@@ -3,10 +3,10 @@
  * lane ever waits for another. All lanes together keep to a number of attempts under way.
  */
 import { setImmediate } from "node:timers";
-import type { Delivery, Driver, QueueEngine, StatusChange } from "./engine.ts";
+import type { Delivery, Driver, QueueEngine } from "./engine.ts";
 import { Pace } from "./pace.ts";
 import type { Target } from "./target.ts";
-import type { Step, Work } from "./work.ts";
+import { statusChange, type Step, type Work } from "./work.ts";
 
 /** What lanes work with. */
 export interface LaneOptions {
@@ -151,18 +151,11 @@ export class Lanes implements Driver {
   }
 
   /** What a step says of the target itself, noted for others too; a store that fails only says so. */
-  async #follow(lane: Lane, { pause, resume, disable }: Step): Promise<void> {
+  async #follow(lane: Lane, step: Step): Promise<void> {
     const { engine: { kept }, onFault } = this.#options;
-    if (!kept || (!pause && !resume && disable === undefined)) return;
-    const now = Date.now();
-    const change: StatusChange = {
-      ...(pause && {
-        paused: { until: new Date(now + pause.ms).toISOString(), reason: pause.reason },
-      }),
-      ...(resume && { paused: null }),
-      ...(disable !== undefined &&
-        { disabled: { since: new Date(now).toISOString(), reason: disable } }),
-    };
+    const change = statusChange(step, Date.now());
+    if (!kept || !change) return;
+    const { pause, resume } = step;
     if (pause) this.#pause(lane, pause.ms);
     else if (resume) this.#lift(lane);
     try {

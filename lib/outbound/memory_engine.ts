@@ -2,6 +2,7 @@
  * The engine of rule 10.3: deliveries in memory, bounded per target and in bytes, best effort. What
  * comes when a target's queue is full is dropped and counted.
  */
+import { Drops } from "./drops.ts";
 import type { Delivery, Enqueued, QueueCounts, QueueEngine, Settlement } from "./engine.ts";
 
 /** How a memory engine is bounded and heard. */
@@ -20,16 +21,8 @@ export interface MemoryEngineOptions {
 
 /** 64 MiB. */
 export const MAX_BYTES = 64 * 1024 * 1024;
-/** A burst that does not end is told of this often, in ms. */
-const LONG_BURST_MS = 60_000;
 /** Timers may fire a little early; a retry that is due must not be passed over then. */
 const EARLY_MS = 10;
-
-interface Burst {
-  count: number;
-  readonly began: number;
-  last: number;
-}
 
 interface Line {
   /** Taken from the front by moving `head`, so that a long queue costs nothing to shift. */
@@ -39,16 +32,14 @@ interface Line {
   readonly again: { readonly delivery: Delivery; readonly due: number }[];
   readonly inFlight: Map<string, Delivery>;
   bytes: number;
-  dropped: number;
-  burst: Burst | undefined;
 }
 
 /** A {@link QueueEngine} that forgets everything when the process ends. */
 export class MemoryEngine implements QueueEngine {
   readonly #lines = new Map<string, Line>();
   readonly #options: MemoryEngineOptions;
+  readonly #drops: Drops;
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
-  #burstTimer: ReturnType<typeof setTimeout> | undefined;
   #bytes = 0;
   #ready: (target: string) => void = () => {};
   #closed = false;
@@ -56,13 +47,17 @@ export class MemoryEngine implements QueueEngine {
 
   constructor(options: MemoryEngineOptions = {}) {
     this.#options = options;
+    this.#drops = new Drops({
+      tell: (target, count) => options.onDropped?.(target, count),
+      quietMs: options.burstMs,
+    });
   }
 
   enqueue(delivery: Delivery): Enqueued {
     const line = this.#line(delivery.target);
     const size = sizeOf(delivery);
     if (this.#closed || !this.#fits(delivery.target, line, size)) {
-      this.#drop(delivery.target, line);
+      this.#drops.add(delivery.target, 1);
       return "dropped";
     }
     line.waiting.push(delivery);
@@ -114,8 +109,8 @@ export class MemoryEngine implements QueueEngine {
 
   counts(): ReadonlyMap<string, QueueCounts> {
     return new Map([...this.#lines].map(([target, line]) => {
-      const { inFlight, dropped } = line;
-      return [target, { waiting: waitingOf(line), inFlight: inFlight.size, dropped }];
+      const dropped = this.#drops.total(target);
+      return [target, { waiting: waitingOf(line), inFlight: line.inFlight.size, dropped }];
     }));
   }
 
@@ -127,7 +122,7 @@ export class MemoryEngine implements QueueEngine {
         this.#later(ms, resolve);
       });
     }
-    this.#tellBursts(Infinity);
+    this.#drops.tell();
     return [...this.#lines.values()].flatMap((line) => [
       ...line.inFlight.values(),
       ...line.again.map(({ delivery }) => delivery),
@@ -137,7 +132,7 @@ export class MemoryEngine implements QueueEngine {
 
   close(): void {
     this.#closed = true;
-    this.#tellBursts(Infinity);
+    this.#drops.close();
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
     this.#lines.clear();
@@ -159,51 +154,10 @@ export class MemoryEngine implements QueueEngine {
         again: [],
         inFlight: new Map(),
         bytes: 0,
-        dropped: 0,
-        burst: undefined,
       };
       this.#lines.set(target, line);
     }
     return line;
-  }
-
-  #drop(target: string, line: Line): void {
-    const now = performance.now();
-    line.dropped++;
-    line.burst ??= { count: 0, began: now, last: now };
-    line.burst.count++;
-    line.burst.last = now;
-    if (now - line.burst.began > LONG_BURST_MS) this.#tell(target, line);
-    this.#watchBursts();
-  }
-
-  /** Looks again when the earliest of the bursts may be over. */
-  #watchBursts(): void {
-    if (this.#burstTimer !== undefined) return;
-    const bursts = [...this.#lines.values()].flatMap(({ burst }) => burst ? [burst.last] : []);
-    if (bursts.length === 0) return;
-    const quiet = this.#options.burstMs ?? 1_000;
-    const left = Math.min(...bursts) + quiet - performance.now();
-    this.#burstTimer = this.#later(Math.max(1, left), () => {
-      this.#burstTimer = undefined;
-      this.#tellBursts(performance.now() - quiet + EARLY_MS);
-      this.#watchBursts();
-    });
-    // A warning that is still to come keeps no process alive: drain and close give it too.
-    this.#burstTimer.unref();
-  }
-
-  /** Tells of the bursts whose last drop was before `until`. */
-  #tellBursts(until: number): void {
-    for (const [target, line] of this.#lines) {
-      if (line.burst && line.burst.last <= until) this.#tell(target, line);
-    }
-  }
-
-  #tell(target: string, line: Line): void {
-    const count = line.burst?.count ?? 0;
-    line.burst = undefined;
-    if (count > 0) this.#options.onDropped?.(target, count);
   }
 
   #later(ms: number, action: () => void) {

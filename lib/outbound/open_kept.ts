@@ -2,6 +2,7 @@
 import type { QueueSettings } from "../config/queue_settings.ts";
 import type { KeptQueue, QueueCounts } from "./engine.ts";
 import type { QueueOptions } from "./queue.ts";
+import type { Target } from "./target.ts";
 
 /** A queue that somebody else may be sending from at the same time. */
 export interface OpenKept {
@@ -13,14 +14,22 @@ export interface OpenKept {
   close(): Promise<void>;
 }
 
+/** What {@link openKept} is told. */
+export interface OpenKeptOptions extends Pick<QueueOptions, "home" | "log" | "now"> {
+  readonly queue: QueueSettings;
+  /** The configured targets: what they say of `max_queue` and the like counts for what is handed in. */
+  readonly targets: readonly Target[];
+}
+
 /**
  * Opens it; undefined for memory, which keeps nothing.
  * @throws NotAccepted when it cannot be opened
  */
 export async function openKept(
-  { queue }: QueueSettings,
-  options: QueueOptions,
+  { queue: { queue, retainMs }, targets, ...rest }: OpenKeptOptions,
 ): Promise<OpenKept | undefined> {
+  const byKey = new Map(targets.map((target) => [target.key, target.options]));
+  const options: QueueOptions = { ...rest, retainMs, target: (key) => byKey.get(key) };
   switch (queue.kind) {
     case "memory":
       return undefined;

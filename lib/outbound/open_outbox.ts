@@ -1,6 +1,6 @@
 /** An outbox on the queue that the config asks for. */
 import type { QueueSettings } from "../config/queue_settings.ts";
-import { createOutbox, type Outbox, type OutboxOptions } from "./outbox.ts";
+import { createOutbox, droppedText, type Outbox, type OutboxOptions } from "./outbox.ts";
 import { openQueue, type QueueOptions } from "./queue.ts";
 import type { Target } from "./target.ts";
 
@@ -34,10 +34,7 @@ export async function openOutbox(options: OpenOutboxOptions): Promise<Outbox> {
     target: (key) => targets.get(key)?.options,
     onDropped: (key, count) => {
       const target = targets.get(key);
-      if (!target) return;
-      const { name, options: { maxQueue } } = target;
-      const events = count === 1 ? "1 event" : `${count} events`;
-      log("warning", `outbound "${name}": queue full (max_queue ${maxQueue}): ${events} dropped`);
+      if (target) log("warning", `outbound "${target.name}": ${droppedText(target, count)}`);
     },
   });
   return createOutbox({ ...options, ...opened, onTargets });

@@ -17,6 +17,7 @@ import {
   type QueueEngine,
 } from "./engine.ts";
 import { type Attempt, type DeliveryResult, History } from "./history.ts";
+import { fatesWithin } from "./kept_fates.ts";
 import { Lanes } from "./lanes.ts";
 import { MemoryEngine } from "./memory_engine.ts";
 import { attempt, openPool } from "./send.ts";
@@ -101,9 +102,6 @@ export interface Outbox {
 export function createOutbox(options: OutboxOptions): Outbox {
   return new TargetOutbox(options);
 }
-
-/** How many kept deliveries are asked for at a time, and how often, in ms. */
-const FEW = 64, LOOK_MS = 20;
 
 interface Tally {
   delivered: number;
@@ -225,22 +223,10 @@ class TargetOutbox implements Outbox {
     const report = { delivered: 0, failed: 0, dropped: 0, pending: 0, unknown: 0 };
     const entered = ids.filter((id) => this.#history.result(id) !== "dropped");
     report.dropped = ids.length - entered.length;
-    const deadline = performance.now() + ms;
-    for (let at = 0; at < entered.length;) {
-      // A few at a time: while one of them is pending there is no need to ask for the others.
-      const some = entered.slice(at, at + FEW);
-      const fates = [...(await kept.fates(some)).values()];
-      const left = deadline - performance.now();
-      if (fates.includes("pending") && left > 0 && !this.#closed) {
-        await new Promise((resolve) => setTimeout(resolve, Math.min(left, LOOK_MS)));
-        continue;
-      }
-      const pending = fates.filter((fate) => fate === "pending").length;
-      report.pending += pending;
-      report.failed += fates.length - pending;
-      report.delivered += some.length - fates.length;
-      at += FEW;
-    }
+    const fates = [...(await fatesWithin(kept, entered, ms, () => this.#closed)).values()];
+    report.pending = fates.filter((fate) => fate === "pending").length;
+    report.failed = fates.length - report.pending;
+    report.delivered = entered.length - fates.length;
     return report;
   }
 
@@ -389,13 +375,17 @@ class TargetOutbox implements Outbox {
   #warnDropped(key: string, count: number): void {
     const target = this.#targets.get(key);
     if (!target) return;
-    const bound = target.options.maxQueue;
-    this.#say("warning", target, `queue full (max_queue ${bound}): ${events(count)} dropped`);
+    this.#say("warning", target, droppedText(target, count));
   }
 
   #say(level: "debug" | "warning", target: Target, line: string): void {
     this.#options.log(level, `outbound "${target.name}": ${line}`);
   }
+}
+
+/** What is said of events that a full queue dropped. */
+export function droppedText({ options }: Target, count: number): string {
+  return `queue full (max_queue ${options.maxQueue}): ${events(count)} dropped`;
 }
 
 function events(count: number): string {

@@ -1,5 +1,5 @@
 /** One attempt and what follows from it: the same for every engine, whoever takes deliveries out. */
-import type { Delivery, Settlement, TargetStatus } from "./engine.ts";
+import type { Delivery, Settlement, StatusChange, TargetStatus } from "./engine.ts";
 import { type AttemptResult, isRetryable } from "./send.ts";
 import { Slots } from "./slots.ts";
 import type { Target } from "./target.ts";
@@ -26,6 +26,22 @@ export interface Policy {
    * to be left alone. Asked once, before anything is taken.
    */
   restore?(target: string, status: TargetStatus): number;
+}
+
+/** What a step says of the target itself, to be noted for others; undefined: nothing. */
+export function statusChange(
+  { pause, resume, disable }: Step,
+  now: number,
+): StatusChange | undefined {
+  if (!pause && !resume && disable === undefined) return undefined;
+  return {
+    ...(pause && {
+      paused: { until: new Date(now + pause.ms).toISOString(), reason: pause.reason },
+    }),
+    ...(resume && { paused: null }),
+    ...(disable !== undefined &&
+      { disabled: { since: new Date(now).toISOString(), reason: disable } }),
+  };
 }
 
 const failure = ({ error = "failed", status }: AttemptResult) => ({ error, status });

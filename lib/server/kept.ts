@@ -7,8 +7,9 @@ import {
   LIFTED,
   NotAccepted,
 } from "../outbound/engine.ts";
-import { keptJson, nameOfKey } from "../outbound/kept_json.ts";
+import { keptJson } from "../outbound/kept_json.ts";
 import type { TargetCounts } from "../outbound/outbox.ts";
+import { TargetNames } from "../outbound/target_names.ts";
 import { errorAnswer, jsonAnswer } from "./answer.ts";
 import type { Service } from "./service.ts";
 
@@ -27,11 +28,8 @@ export interface FilterRead {
 
 type Counts = ReadonlyMap<string, TargetCounts>;
 
-/** The keys of targets that go by a name: configured ones, else those that only the queue knows. */
-export function keysNamed(name: string, counts: Counts): string[] {
-  const keys = [...counts].flatMap(([key, each]) => each.name === name ? [key] : []);
-  return keys.length > 0 ? keys : [...counts.keys()].filter((key) => nameOfKey(key) === name);
-}
+const namesOf = (counts: Counts) =>
+  new TargetNames([...counts].map(([key, { name }]) => [key, name]));
 
 /** Runs `act` on what is kept; refuses where nothing is, and says why where the store fails us. */
 async function onKept(
@@ -54,7 +52,7 @@ async function onKept(
 async function filterOf({ outbox }: Service, read: FilterRead): Promise<KeptFilter | Response> {
   const { ids, target, state, event, before, after } = read;
   const counts = await outbox.counts();
-  const targets = target === undefined ? undefined : keysNamed(target, counts);
+  const targets = target === undefined ? undefined : namesOf(counts).keysOf(target);
   if (targets?.length === 0) {
     return errorAnswer("unknown_target", `no target is called "${target}"`, {
       hint: "GET /v1/targets lists them",
@@ -70,11 +68,6 @@ async function filterOf({ outbox }: Service, read: FilterRead): Promise<KeptFilt
   };
 }
 
-/** A target's name by its key. */
-function nameOf(key: string, counts: Counts): string {
-  return counts.get(key)?.name ?? nameOfKey(key);
-}
-
 /** `GET /v1/deliveries/kept`. */
 export function listKept(
   service: Service,
@@ -83,9 +76,9 @@ export function listKept(
   return onKept(service, async (kept) => {
     const filter = await filterOf(service, read);
     if (filter instanceof Response) return filter;
-    const counts = await service.outbox.counts();
+    const names = namesOf(await service.outbox.counts());
     const found = await kept.find(filter, { limit: read.limit, offset: read.offset });
-    const shown = found.map((each) => keptJson(each, nameOf(each.target, counts)));
+    const shown = found.map((each) => keptJson(each, names.of(each.target)));
     return jsonAnswer(new Map([["deliveries", shown]]));
   });
 }
@@ -97,7 +90,7 @@ export function showKept(service: Service, id: string): Promise<Response> {
     if (!found) {
       return errorAnswer("unknown_delivery", `delivery "${id}" is not kept: delivered, or purged`);
     }
-    const name = nameOf(found.target, await service.outbox.counts());
+    const name = namesOf(await service.outbox.counts()).of(found.target);
     return jsonAnswer(keptJson(found, name, true));
   });
 }
@@ -135,7 +128,7 @@ export async function listTargets({ outbox }: Service): Promise<Response> {
 export function enableTarget(service: Service, name: string): Promise<Response> {
   return onKept(service, async (kept) => {
     const counts = await service.outbox.counts();
-    const keys = keysNamed(name, counts);
+    const keys = namesOf(counts).keysOf(name);
     if (keys.length === 0) {
       return errorAnswer("unknown_target", `no target is called "${name}"`, {
         hint: "GET /v1/targets lists them",

@@ -1,5 +1,11 @@
 /** The completion script for bash, 3.2 and later; needs nothing of the bash-completion package. */
-import { type CompletionTable, type OptionCompletion, withValues, type Words } from "./table.ts";
+import {
+  type CompletionTable,
+  type OptionCompletion,
+  valueCases,
+  withValues,
+  type Words,
+} from "./table.ts";
 
 /** The shell command that offers these words. */
 function offer(words: Words): string {
@@ -9,18 +15,14 @@ function offer(words: Words): string {
   return `_hermes_hooks_give "$(compgen -W '${words.join(" ")}' -- "$word")"`;
 }
 
-function byValue(command: string, options: readonly OptionCompletion[]): string[] {
-  return options.filter(({ value }) => value !== undefined && value.length > 0).map((
-    { name, value },
-  ) => `  '${command}--${name}') ${offer(value!)}; return ;;`);
-}
-
 /** Prints the script. */
 export function bashScript(table: CompletionTable): string {
   const { commands, everywhere } = table;
   const dashed = (options: readonly OptionCompletion[]) =>
     [...everywhere, ...options].map(({ name }) => `--${name}`).join(" ");
-  const values = [...commands].flatMap(([name, { options }]) => byValue(`${name} `, options));
+  const values = [...commands].flatMap(([name, { options }]) =>
+    valueCases(`${name} `, options, offer)
+  );
   const options = [...commands].map(([name, own]) =>
     `  ${name}) ${offer(dashed(own.options).split(" "))} ;;`
   );
@@ -81,7 +83,7 @@ _hermes_hooks() {
     kept=\${kept#"$before="}
   elif [[ $word == -* ]]; then before=''; fi
   case $before in
-${byValue("", everywhere).join("\n")}
+${valueCases("", everywhere, offer).join("\n")}
   esac
   case "$command $before" in
 ${values.join("\n")}

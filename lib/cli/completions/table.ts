@@ -125,3 +125,20 @@ export function withValues({ commands, everywhere }: CompletionTable): string[] 
   const all = [...everywhere, ...[...commands.values()].flatMap(({ options }) => options)];
   return [...new Set(all.filter(({ value }) => value !== undefined).map(({ name }) => name))];
 }
+
+/**
+ * The branches of a shell's `case` on a command and the option before the cursor, for options whose
+ * values are known.
+ * @param command what stands in front of the option in what is compared
+ */
+export function valueCases(
+  command: string,
+  options: readonly OptionCompletion[],
+  offer: (words: Words) => string,
+): string[] {
+  return options.flatMap(({ name, value }) =>
+    value === undefined || value.length === 0
+      ? []
+      : [`  '${command}--${name}') ${offer(value)}; return ;;`]
+  );
+}

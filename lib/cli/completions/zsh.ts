@@ -1,5 +1,11 @@
 /** The completion script for zsh: a file `_hermes-hooks` of `$fpath`, or evaluated. */
-import { type CompletionTable, type OptionCompletion, withValues, type Words } from "./table.ts";
+import {
+  type CompletionTable,
+  type OptionCompletion,
+  valueCases,
+  withValues,
+  type Words,
+} from "./table.ts";
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -18,19 +24,15 @@ function described(entries: readonly (readonly [string, string])[]): string {
   );
 }
 
-function byValue(command: string, options: readonly OptionCompletion[]): string[] {
-  return options.filter(({ value }) => value !== undefined && value.length > 0).map((
-    { name, value },
-  ) => `  '${command}--${name}') ${offer(value!)}; return ;;`);
-}
-
 /** Prints the script. */
 export function zshScript(table: CompletionTable): string {
   const { commands, everywhere } = table;
   const listed = (options: readonly OptionCompletion[]) =>
     described(options.map(({ name, about }) => [`--${name}`, about]));
   const about = described([...commands].map(([name, each]) => [name, each.about]));
-  const values = [...commands].flatMap(([name, { options }]) => byValue(`${name} `, options));
+  const values = [...commands].flatMap(([name, { options }]) =>
+    valueCases(`${name} `, options, offer)
+  );
   const options = [...commands].filter(([, own]) => own.options.length > 0).map(([name, own]) =>
     `  ${name}) options+=(${listed(own.options)}) ;;`
   );
@@ -65,7 +67,7 @@ _hermes_hooks() {
     compset -P '*='
   elif [[ $word == -* ]]; then before=''; fi
   case $before in
-${byValue("", everywhere).join("\n")}
+${valueCases("", everywhere, offer).join("\n")}
   esac
   case "$command $before" in
 ${values.join("\n")}

@@ -1,9 +1,9 @@
 /** Has attempts made: a BullMQ worker for each target, which takes jobs out and ends them. */
 import { UnrecoverableError, WaitingError, Worker } from "bullmq";
 import type { Context } from "../../context.ts";
-import type { Driver, KeptQueue, StatusChange } from "../engine.ts";
+import type { Driver, KeptQueue } from "../engine.ts";
 import type { Target } from "../target.ts";
-import type { Step, Work } from "../work.ts";
+import { statusChange, type Step, type Work } from "../work.ts";
 import { type DeliveryJob, deliveryOf, failureLine, type JobData, POLICY_BACKOFF } from "./job.ts";
 import type { RedisLink } from "./link.ts";
 import { limiterFor } from "./limiter.ts";
@@ -165,18 +165,10 @@ export class RedisDriver implements Driver {
   }
 
   /** Before the job goes back, so that nobody takes it up meanwhile. */
-  async #follow(lane: Lane, { pause, resume, disable }: Step): Promise<void> {
-    if (!pause && !resume && disable === undefined) return;
-    const now = Date.now();
-    if (pause) lane.pausedUntil = performance.now() + pause.ms;
-    const change: StatusChange = {
-      ...(pause && {
-        paused: { until: new Date(now + pause.ms).toISOString(), reason: pause.reason },
-      }),
-      ...(resume && { paused: null }),
-      ...(disable !== undefined &&
-        { disabled: { since: new Date(now).toISOString(), reason: disable } }),
-    };
+  async #follow(lane: Lane, step: Step): Promise<void> {
+    const change = statusChange(step, Date.now());
+    if (!change) return;
+    if (step.pause) lane.pausedUntil = performance.now() + step.pause.ms;
     try {
       await this.#options.kept.setStatus(lane.target.key, change);
     } catch (error) {

@@ -48,7 +48,7 @@ export class RedisEngine implements QueueEngine {
     this.#options = options;
     this.#link = new RedisLink(options.address, options.log);
     this.#queues = new Queues(this.#link);
-    this.#drops = new Drops((target, count) => options.onDropped?.(target, count));
+    this.#drops = new Drops({ tell: (target, count) => options.onDropped?.(target, count) });
     const intake = new Intake({
       link: this.#link,
       queues: this.#queues,

@@ -1,5 +1,5 @@
 /** Takes deliveries in: all of them together, in one transaction over all their queues. */
-import { type Delivery, type Enqueued, NotAccepted } from "../engine.ts";
+import { type Delivery, type Enqueued, NotAccepted, queueFull } from "../engine.ts";
 import type { Target } from "../target/shape.ts";
 import { isConnectionLoss } from "./failure.ts";
 import { jobOf } from "./job.ts";
@@ -58,7 +58,7 @@ export class Intake {
     let isIn = false;
     try {
       const refusing = shares.find(({ over, whenFull }) => over > 0 && whenFull === "refuse");
-      if (refusing) throw full(refusing);
+      if (refusing) throw queueFull(refusing.name, refusing.maxQueue);
       for (const share of shares) await this.#giveWay(share);
       const dropped = new Set(shares.flatMap(({ dropped }) => dropped));
       await this.#enter(deliveries.filter((delivery) => !dropped.has(delivery)));
@@ -137,13 +137,6 @@ interface Share {
   dropped: readonly Delivery[];
   /** Old ones that were removed. */
   gone: number;
-}
-
-function full({ name, maxQueue }: Share): NotAccepted {
-  const message =
-    `outbound "${name}": queue full (max_queue ${maxQueue}) and when_full is refuse; ` +
-    "nothing was queued";
-  return new NotAccepted(message, "full");
 }
 
 /** What a promise comes to, when it does within so many milliseconds. */

@@ -27,7 +27,6 @@ export function databaseFile(home: string): string {
 const CONNECTION = `
 PRAGMA busy_timeout = 20;
 PRAGMA synchronous = FULL;
-PRAGMA cache_size = -8192;
 PRAGMA journal_size_limit = 33554432;
 PRAGMA wal_autocheckpoint = 500;
 PRAGMA temp_store = MEMORY;

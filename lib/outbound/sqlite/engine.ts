@@ -7,7 +7,6 @@ import { setImmediate } from "node:timers";
 import type {
   Delivery,
   Enqueued,
-  Failure,
   KeptQueue,
   QueueCounts,
   QueueEngine,
@@ -22,7 +21,7 @@ import { QueueFile } from "./file.ts";
 import { SqliteKept } from "./kept.ts";
 import { STATE } from "./schema.ts";
 import { type Accepted, type Row, statusOf } from "./store.ts";
-import { sweep } from "./sweep.ts";
+import { expiredText, sweep } from "./sweep.ts";
 import { type Release, said, takeTurn } from "./turn.ts";
 import { type Budget, type Entry, READ_ROWS, Window } from "./window.ts";
 import { Writer } from "./writer.ts";
@@ -77,7 +76,7 @@ export class SqliteEngine implements QueueEngine {
   private constructor(file: QueueFile, options: QueueOptions) {
     this.#file = file;
     this.#options = options;
-    this.#drops = new Drops((target, count) => options.onDropped?.(target, count));
+    this.#drops = new Drops({ tell: (target, count) => options.onDropped?.(target, count) });
     this.#writer = new Writer({
       store: () => file.writable,
       intakeOf: options.target,
@@ -428,11 +427,4 @@ function deliveryOf(row: Row, target: string): Delivery {
   const at = { occurredAt: occurred_at, agesFrom: ages_from };
   const given = { id, target, event, wire, ...at, attempts };
   return session === null ? given : { ...given, session };
-}
-
-/** Why a delivery was given up before an attempt. */
-export function expiredText(maxAgeMs: number, last: string | null | undefined): Failure {
-  const hours = Math.round(maxAgeMs / 360_000) / 10;
-  const before = !last ? "" : `; last: ${last.replace(/^expired[^;]*; last: /, "")}`;
-  return { error: `expired after ${hours} h${before}` };
 }

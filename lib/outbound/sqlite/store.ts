@@ -8,7 +8,7 @@ import type {
   StatusChange,
   TargetStatus,
 } from "../engine.ts";
-import { NotAccepted } from "../engine.ts";
+import { queueFull } from "../engine.ts";
 import type { TargetOptions } from "../target/shape.ts";
 import { STATE } from "./schema.ts";
 
@@ -194,10 +194,7 @@ export class Store {
       const mine = deliveries.filter(({ target }) => target === key);
       const room = intake.maxQueue - this.#waiting(this.#target(key));
       if (mine.length <= room || mine.filter(({ id }) => !this.#has(id)).length <= room) continue;
-      throw new NotAccepted(
-        `the queue of "${intake.name}" is full (max_queue ${intake.maxQueue}, when_full: refuse)`,
-        "full",
-      );
+      throw queueFull(intake.name, intake.maxQueue);
     }
   }
 

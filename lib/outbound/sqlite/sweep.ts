@@ -1,5 +1,5 @@
 /** What is too old: dead letters are removed, deliveries that still wait become dead letters. */
-import { expiredText } from "./engine.ts";
+import type { Failure } from "../engine.ts";
 import { STATE } from "./schema.ts";
 import type { Row, Store } from "./store.ts";
 
@@ -64,4 +64,11 @@ function expire(
     }
   });
   return idle.length;
+}
+
+/** Why a delivery was given up before an attempt. */
+export function expiredText(maxAgeMs: number, last: string | null | undefined): Failure {
+  const hours = Math.round(maxAgeMs / 360_000) / 10;
+  const before = !last ? "" : `; last: ${last.replace(/^expired[^;]*; last: /, "")}`;
+  return { error: `expired after ${hours} h${before}` };
 }
