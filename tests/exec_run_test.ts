@@ -238,6 +238,23 @@ test("a change that cannot be run blocks without anybody being asked", async () 
   });
 });
 
+test("a problem of the config is told once a run, and what a hook has to say every time", async () => {
+  await withHome(async (home) => {
+    const bad = home.script("bad.sh", "echo nonsense");
+    home.config(
+      `hooks:\n  pre_tool_call: [{command: ${bad}}]\n  post_tool_call: [{command: ${bad}}]\n` +
+        "hooks_auto_accept: true\n",
+    );
+    const said = `hermes-hooks: warning: hook ${bad}: stdout is not JSON: "nonsense"\n`;
+    assert.equal((await run(home, ["--", "true"])).stderr, said + said);
+
+    home.config("hooks: 7\n");
+    const { exit, stderr } = await run(home, ["--", "true"]);
+    assert.match(stderr, /^hermes-hooks: warning: hooks \(config\.yaml:1\): is 7, [^\n]*\n$/);
+    assert.equal(exit, 0);
+  });
+});
+
 test("deliveries of every event are made before exec ends, and change no exit code", async () => {
   await withHome(async (home) => {
     const receiver = await receive(({ requestLine }) => requestLine.includes("/bad") ? 500 : 200);

@@ -4,6 +4,7 @@ import type { Registry } from "../dispatch/registry.ts";
 import { findEvent } from "../events/catalog.ts";
 import { printable } from "../events/json.ts";
 import type { Fields, Verdict } from "../events/outcome.ts";
+import { problemText } from "../events/problem.ts";
 import type { Flushed } from "../outbound/handover.ts";
 import type { Args } from "./args.ts";
 import { consentHere } from "./fire.ts";
@@ -17,11 +18,15 @@ export class Firing {
   readonly #consent: ConsentOptions;
   readonly #deliver: { readonly noServer: boolean; readonly flushMs: number };
   readonly #flushed: Promise<Flushed>[] = [];
+  /** What the config's problems say, and which of them was said: the events of a run share them. */
+  readonly #problems: ReadonlySet<string>;
+  readonly #said = new Set<string>();
 
   /** @param flushMs how long to wait for the deliveries, in ms */
   constructor(args: Args, io: Io, registry: Registry, flushMs: number) {
     this.#io = io;
     this.#registry = registry;
+    this.#problems = new Set(registry.problems.map(problemText));
     this.#consent = consentHere(args, io, registry);
     this.#deliver = { noServer: args.options["no-server"] ?? false, flushMs };
   }
@@ -33,9 +38,15 @@ export class Firing {
     return await fireOne({ ...one, row, event, fields }, ({ verdict, flushed }) => {
       if (flushed) this.#flushed.push(flushed.catch(unflushed));
       const warnings = verdict.get("warnings");
-      for (const text of Array.isArray(warnings) ? warnings : []) this.warn(String(text));
+      for (const text of Array.isArray(warnings) ? warnings : []) this.#warnOnce(String(text));
       return verdict;
     });
+  }
+
+  #warnOnce(text: string): void {
+    if (this.#said.has(text)) return;
+    if (this.#problems.has(text)) this.#said.add(text);
+    this.warn(text);
   }
 
   /** Fires one that changes nothing any more: a failure is a warning, and the exit code stays. */
