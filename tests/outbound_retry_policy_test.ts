@@ -7,7 +7,7 @@ import { readRetryAfter } from "../lib/outbound/retry_after.ts";
 import { KeptPolicy, waitMs } from "../lib/outbound/retry_policy.ts";
 import type { AttemptResult } from "../lib/outbound/send.ts";
 import { DEFAULT_RETRY } from "../lib/outbound/target/retry.ts";
-import { ONE_RETRY } from "../lib/outbound/work.ts";
+import { ONE_RETRY, type Step, Work } from "../lib/outbound/work.ts";
 import { targetsOf } from "./programs/outbound_outbox.ts";
 
 const SECOND = 1_000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE;
@@ -189,6 +189,29 @@ test("a target that fails for long is paused, probed by one, and resumed, each w
     'warning: outbound "t": fails for long (answered 500): left alone for 1m, then probed',
     'info: outbound "t": well again, deliveries go on',
   ]);
+});
+
+test("attempts under way when the breaker opens are no probes, however late they are noted", async () => {
+  const { policy, time } = policyAt();
+  const target = targetWith(", concurrency: 12");
+  const ends: (() => void)[] = [];
+  const work = new Work({
+    policy,
+    send: () => new Promise((resolve) => ends.push(() => resolve(result(503)))),
+    onEnd: () => {},
+  });
+  const under = Array.from({ length: 12 }, () => work.attempt(() => target, delivery));
+  await Promise.resolve();
+  const pauses: Step["pause"][] = [];
+  for (const [i, end] of ends.entries()) {
+    time.clock += SECOND;
+    end();
+    pauses.push((await under[i]!)!.pause);
+  }
+  assert.deepEqual(pauses.flatMap((pause, i) => pause ? [[i, pause.ms]] : []), [[9, 30 * SECOND]]);
+  const probe = work.attempt(() => target, delivery);
+  ends.at(-1)!();
+  assert.equal((await probe)!.pause!.ms, MINUTE);
 });
 
 test("deliveries that are each refused do not pause their target, nor do ones not dialled", () => {

@@ -59,19 +59,26 @@ export function waitMs(
 export class KeptPolicy implements Policy {
   readonly #now: () => Date;
   readonly #log: Context["log"];
-  readonly #clock: () => number;
+  /** By it attempts that were under way when the breaker opened are told from probes. */
+  readonly clock: () => number;
   readonly #random: () => number;
   readonly #breakers = new Map<string, Breaker>();
 
   constructor({ now, log, clock, random }: KeptPolicyOptions) {
     this.#now = now;
     this.#log = log;
-    this.#clock = clock ?? (() => performance.now());
+    this.clock = clock ?? (() => performance.now());
     this.#random = random ?? Math.random;
   }
 
-  after(target: Target, delivery: Delivery, result: AttemptResult, made: number): Step {
-    const changed = this.#noted(target, result);
+  after(
+    target: Target,
+    delivery: Delivery,
+    result: AttemptResult,
+    made: number,
+    began = this.clock() - result.durationMs,
+  ): Step {
+    const changed = this.#noted(target, result, began);
     // An answer, so the breaker is closed; but one by which it wants no more.
     if (result.status === GONE) return this.#disabled(target, result, changed === "closed");
     const settlement = this.#settlement(target, delivery, result, made);
@@ -86,9 +93,8 @@ export class KeptPolicy implements Policy {
     return { settlement, pause: { ms: changed, reason } };
   }
 
-  #noted(target: Target, result: AttemptResult): number | "closed" | undefined {
-    const now = this.#clock();
-    return this.#breaker(target.key).note(markOf(result), now - result.durationMs, now);
+  #noted(target: Target, result: AttemptResult, began: number): number | "closed" | undefined {
+    return this.#breaker(target.key).note(markOf(result), began, this.clock());
   }
 
   /** The delivery is not lost: it waits for whoever lifts it. */

@@ -17,8 +17,19 @@ export interface Step {
 
 /** Decides what follows from an attempt. */
 export interface Policy {
-  /** @param made attempts made, this one included */
-  after(target: Target, delivery: Delivery, result: AttemptResult, made: number): Step;
+  /**
+   * @param made attempts made, this one included
+   * @param began when the attempt began, by `clock`
+   */
+  after(
+    target: Target,
+    delivery: Delivery,
+    result: AttemptResult,
+    made: number,
+    began?: number,
+  ): Step;
+  /** The clock by which it is told when an attempt began, in ms; absent: it is not told. */
+  readonly clock?: () => number;
   /** How many attempts at a target may be under way now; absent: as many as it asks for. */
   width?(target: Target): number;
   /**
@@ -114,10 +125,11 @@ export class Work {
     if (this.#closed) return undefined;
     const target = targetNow();
     const attempt = delivery.attempts + 1;
+    const began = this.policy.clock?.();
     const result = await send(target, delivery, attempt);
     this.#slots.give();
     if (this.#closed) return undefined;
-    const decided = this.policy.after(target, delivery, result, attempt);
+    const decided = this.policy.after(target, delivery, result, attempt, began);
     const step: Step = isGone() && decided.settlement.kind === "retry"
       ? { settlement: { kind: "dead", why: failure(result) } }
       : decided;
