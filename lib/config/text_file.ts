@@ -1,5 +1,5 @@
 /** Reading a whole text file that a person wrote: bounded, and strict about its bytes. */
-import { closeSync, fstatSync, lstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, lstatSync, openSync, readSync, statSync } from "node:fs";
 
 /** What {@link readTextFile} found; `missing` only when nothing at all is there. */
 export type TextFile =
@@ -9,6 +9,9 @@ export type TextFile =
 
 /** A config or `.env` larger than this is refused, in bytes. */
 export const MAX_TEXT_BYTES = 16 * 1024 * 1024;
+
+/** As in `config check <(generate)`. */
+const HANDED_OVER = /^\/(?:dev|proc)\//;
 
 function readBytes(fd: number): Uint8Array | undefined {
   let all = new Uint8Array(Math.min(fstatSync(fd).size + 1, MAX_TEXT_BYTES + 1) || 65_536);
@@ -49,8 +52,13 @@ function reason(error: unknown): string {
 export function readTextFile(file: string): TextFile {
   let fd: number | undefined;
   try {
+    const stat = statSync(file);
+    if (stat.isDirectory()) return { state: "unusable", why: reason({ code: "EISDIR" }) };
+    // Opening one waits for a writer, for ever and deaf to signals; what a shell hands over has one.
+    if (stat.isFIFO() && !HANDED_OVER.test(file)) {
+      return { state: "unusable", why: "is a FIFO, expected a file" };
+    }
     fd = openSync(file, "r");
-    if (fstatSync(fd).isDirectory()) return { state: "unusable", why: reason({ code: "EISDIR" }) };
     const bytes = readBytes(fd);
     if (!bytes) return { state: "unusable", why: "is over 16 MiB" };
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
