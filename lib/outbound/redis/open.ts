@@ -20,7 +20,8 @@ export function openRedis(url: string, options: QueueOptions): RedisEngine {
  * @throws NotAccepted when the URL is none
  */
 export function openRedisKept(url: string, options: QueueOptions): OpenKept {
-  const engine = openRedis(url, options);
+  // Whoever asks hears of a lost connection as the answer; nothing here goes on trying.
+  const engine = openRedis(url, { ...options, log: () => {} });
   return {
     kept: engine.kept,
     counts: () => engine.counts(),
